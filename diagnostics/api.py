@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diagnostics.cache.scan.engine import scan
-    from diagnostics.cache.scan.result import CacheScan
+    from diagnostics.cache.scan.result import ScanResult
     from diagnostics.cli import guarded
     from diagnostics.command_folder import CommandFolder
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
     from diagnostics.core.findings import Finding, Severity, Verdict
     from diagnostics.core.strict_yaml import Located, Range, build, load
-    from diagnostics.machine.host.free_space import room_in
+    from diagnostics.machine.host.free_space import free_space
     from diagnostics.preflight.setup import check
     from diagnostics.supervisor.supervise import WatchOptions, watch
 
 __all__ = [
-    "CacheScan",
     "CommandFolder",
     "DoctorError",
     "Finding",
     "Located",
     "Range",
+    "ScanResult",
     "Severity",
     "UsageError",
     "Verdict",
@@ -44,7 +44,7 @@ __all__ = [
 
 _HOMES = {
     "diagnostics.cache.scan.engine": ("scan",),
-    "diagnostics.cache.scan.result": ("CacheScan",),
+    "diagnostics.cache.scan.result": ("ScanResult",),
     "diagnostics.cli": ("guarded",),
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),

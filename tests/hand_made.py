@@ -1,4 +1,4 @@
-"""Cases put together by hand: small stories in place of a watched job."""
+"""Cases put together by hand: small processes in place of a watched job."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.record.agent_data import AgentData, LifecycleEvent, Steps
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 AGENT_FOLDER = "/doctor/agent"
 
@@ -60,7 +60,7 @@ def raised(
     return ExceptionRecord(**{**known, **fields})
 
 
-def story(
+def a_process(
     pid: int = 100,
     *,
     rank: int | None = 0,
@@ -80,24 +80,24 @@ def story(
     return JobProcess(**{**known, **fields})
 
 
-def case(
-    *stories: JobProcess, code: int = 1, cwd: Path | str = "/job", output: str = "",
+def a_job(
+    *processes: JobProcess, code: int = 1, cwd: Path | str = "/job", output: str = "",
     files: dict[str, str] | None = None, culprits: tuple[JobProcess, ...] | None = None,
-    job: dict[str, Any] | None = None, **fields: Any,
+    facts: dict[str, Any] | None = None, **fields: Any,
 ) -> Job:  # fmt: skip
-    """Returns the case of these processes; culprits are the failed ranks unless given. `files` are written to `cwd`."""
+    """Returns the job of these processes; culprits are the failed ranks unless given. `files` are written to `cwd`."""
     for name, text in (files or {}).items():
         Path(cwd, name).write_text(text)
-    ranks = tuple(one for one in stories if one.part is ProcessRole.RANK)
+    ranks = tuple(one for one in processes if one.part is ProcessRole.RANK)
     failed = tuple(one for one in ranks if one.failed)
-    facts = SupervisorFacts(
-        **{"command": ("python", "train.py"), "cwd": str(cwd), "started_ns": 0, "exit_code": code, **(job or {})}
+    told = SupervisorFacts(
+        **{"command": ("python", "train.py"), "cwd": str(cwd), "started_ns": 0, "exit_code": code, **(facts or {})}
     )
     known = {
-        "job": facts, "processes": stories, "ranks": ranks, "culprits": failed if culprits is None else culprits,
-        "victims": (), "sent": (), "output": output or "\n".join(one.stderr for one in stories),
+        "facts": told, "processes": processes, "ranks": ranks, "culprits": failed if culprits is None else culprits,
+        "victims": (), "sent": (), "output": output or "\n".join(one.stderr for one in processes),
         "output_by_rank": {one.rank: one.output for one in ranks if one.rank is not None and one.output},
-        "sources": Sources(str(cwd)),
+        "sources": SourceStore(str(cwd)),
     }  # fmt: skip
     return Job(**{**known, **fields})
 

@@ -48,7 +48,7 @@ def adapter_argv(python: str, job: JobDescription, verb: str, *options: str) -> 
     return [python, "-m", job.module, verb, str(job.config), *options, *overrides]
 
 
-def answer_file(record_dir: Path, verb: str) -> Path:
+def read_answer(record_dir: Path, verb: str) -> Path:
     """Returns where an adapter's answer is kept between probes; `{rank}` is filled in by each rank."""
     ranked = "-{rank}" if verb in ("data", "model") else ""
     return record_dir / f"answer-{verb}{ranked}.json"
@@ -65,7 +65,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 def data_answers(record_dir: Path, nproc: int) -> list[DataAnswer | None]:
     """Returns the answer of each rank, None for a rank that left none."""
-    template = str(answer_file(record_dir, "data"))
+    template = str(read_answer(record_dir, "data"))
     return [_data_answer(rank, read_json(Path(template.format(rank=rank)))) for rank in range(nproc)]
 
 
@@ -130,7 +130,7 @@ class ModelAnswer:
 
 def model_answers(record_dir: Path, nproc: int) -> list[ModelAnswer | None]:
     """Returns the answer of each rank, None for a rank that left none."""
-    template = str(answer_file(record_dir, "model"))
+    template = str(read_answer(record_dir, "model"))
     return [_answer(rank, read_json(Path(template.format(rank=rank)))) for rank in range(nproc)]
 
 

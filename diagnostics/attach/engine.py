@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from diagnostics.attach.find import UNDECIDED, find_job
-from diagnostics.attach.look import Looked, LookOptions, look_at
+from diagnostics.attach.look import JobSnapshot, LookOptions, take_snapshots
 from diagnostics.attach.view import folder_of, world_size_of
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError
 from diagnostics.diagnosis.with_deadline import diagnose_in_time
 from diagnostics.dynamic.job.job import ProcessRole
-from diagnostics.dynamic.stall.liveness import FILE_NAME, Liveness, judge
+from diagnostics.dynamic.stall.liveness import FILE_NAME, Liveness, assess
 from diagnostics.machine.processes.process_table import TableRow, environment_of, started_ns, uses_torch
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.supervisor_facts import ATTACHED, Missing, SeenProcess, Stall, SupervisorFacts
@@ -44,7 +44,7 @@ class Attached:
     """What came of it. `problem` says why the report is not where it was asked for."""
 
     report: RunReport
-    looked: Looked
+    looked: JobSnapshot
     folder: Path
     problem: str = ""
 
@@ -59,7 +59,7 @@ def attach(pid: int, *, seconds: float, report_dir: Path | None, show: Callable[
     place = open_run_folder(report_dir, kind="attach")
     began_ns = started_ns(job.tops[0].start_ticks)
     samples = _Samples(place.record, {row.pid: row.start_ticks for row in job.members}, began_ns)
-    looked = look_at(job, LookOptions(seconds=seconds, looks=LEAST_LOOKS, pause_s=PAUSE_S), show, samples.take)
+    looked = take_snapshots(job, LookOptions(seconds=seconds, looks=LEAST_LOOKS, pause_s=PAUSE_S), show, samples.take)
     if len(looked.ended) == len(looked.standings):
         shutil.rmtree(place.folder, ignore_errors=True)  # ours, and there is nothing to tell
         raise DoctorError(f"the job of pid {pid} ended while it was looked at", exit_code=UNDECIDED)
@@ -104,16 +104,16 @@ class _Samples:
         return (time.time_ns() - self._began_ns) / 1e9
 
 
-def _judge(looked: Looked) -> Liveness:
+def _judge(looked: JobSnapshot) -> Liveness:
     argvs = [row.argv for row in looked.job.members]
     ranks = [one for one in looked.standings if one.part is ProcessRole.RANK]
     trains = any(uses_torch(one.pid) for one in ranks[:_RANKS_ASKED]) and not any(map(waits_for_orders, argvs))
-    return judge(
+    return assess(
         looked.standings, seconds=looked.seconds, cwd=folder_of(looked), trains=trains, world_size=world_size_of(looked)
     )
 
 
-def _facts(looked: Looked, judgement: Liveness, began_ns: int, missing: Sequence[Missing]) -> SupervisorFacts:
+def _facts(looked: JobSnapshot, judgement: Liveness, began_ns: int, missing: Sequence[Missing]) -> SupervisorFacts:
     job, now_s = looked.job, (time.time_ns() - began_ns) / 1e9
     first = next((one.pid for one in looked.standings if one.part is ProcessRole.RANK), job.tops[0].pid)
     stall = Stall(began_s=round(max(0.0, now_s - looked.seconds), 3), seen_s=round(now_s, 3))
@@ -139,12 +139,12 @@ def _facts(looked: Looked, judgement: Liveness, began_ns: int, missing: Sequence
     )
 
 
-def _variables(looked: Looked, row: TableRow) -> dict[str, str]:
+def _variables(looked: JobSnapshot, row: TableRow) -> dict[str, str]:
     assumed = {"RANK": str(looked.ranks[row.pid])} if row.pid in looked.ranks else {}
     return {**row.variables, **assumed}
 
 
-def _moves(looked: Looked) -> dict[str, object]:
+def _moves(looked: JobSnapshot) -> dict[str, object]:
     return {str(one.pid): asdict(one.moved) for one in looked.standings}
 
 
@@ -152,7 +152,7 @@ def _write_facts(place: RunFolder, facts: SupervisorFacts) -> None:
     keep_json(place.record / "job.json", asdict(facts))
 
 
-def _copy_agents(looked: Looked, place: RunFolder) -> list[Missing]:
+def _copy_agents(looked: JobSnapshot, place: RunFolder) -> list[Missing]:
     """Copies what agents have written about these very processes; their folder is read and nothing else."""
     missing: list[Missing] = []
     for row in looked.job.members[:_MOST_AGENTS]:

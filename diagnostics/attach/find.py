@@ -7,7 +7,7 @@ import pwd
 import sys
 from collections.abc import Iterable
 
-from diagnostics.attach.job_of_pid import AttachedJob, job_of, jobs_below, process_of
+from diagnostics.attach.job_of_pid import ForeignJob, job_of, jobs_below, process_of
 from diagnostics.core import redaction
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.machine.processes.process_table import TableRow, read_table, thread_owner
@@ -17,7 +17,7 @@ UNDECIDED = 3
 _SHOWN_JOBS = 4
 
 
-def find_job(pid: int) -> AttachedJob:
+def find_job(pid: int) -> ForeignJob:
     """Returns the job of `pid`: any process of it, a thread, or a shell above.
 
     Raises UsageError where there is no such process or no Python in it, DoctorError where it is another user's.

@@ -18,14 +18,14 @@ _MOST = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttachedJob:
+class ForeignJob:
     """The processes of a job, parents first. `tops` are those with no other one above them; [0] is the one to name."""
 
     tops: tuple[TableRow, ...]
     members: tuple[TableRow, ...]
 
 
-def job_of(pid: int, table: Mapping[int, TableRow], own: frozenset[int]) -> AttachedJob:
+def job_of(pid: int, table: Mapping[int, TableRow], own: frozenset[int]) -> ForeignJob:
     """Returns the job of process `pid`, which is in `table`; `own` are the doctor, what it started and its ancestors.
 
     What has ended and only waits for its parent is left out.
@@ -37,10 +37,10 @@ def job_of(pid: int, table: Mapping[int, TableRow], own: frozenset[int]) -> Atta
         tops = list(dict.fromkeys([*tops, *(_top_of(other, table, own) for other in beside)]))
         members = dict.fromkeys(_below(tops, table))
     kept = [table[one] for one in members if one not in own or one == pid]
-    return AttachedJob(tops=tuple(table[top] for top in tops), members=tuple(kept[:_MOST]))
+    return ForeignJob(tops=tuple(table[top] for top in tops), members=tuple(kept[:_MOST]))
 
 
-def jobs_below(job: AttachedJob) -> tuple[TableRow, ...]:
+def jobs_below(job: ForeignJob) -> tuple[TableRow, ...]:
     """Returns the first process of each job in it, () where it is one: several meet at different addresses."""
     by_pid = {row.pid: row for row in job.members}
     first: dict[tuple[str, ...], TableRow] = {}

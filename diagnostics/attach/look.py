@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from diagnostics.attach.job_of_pid import AttachedJob, process_of
-from diagnostics.attach.rank_guess import assumed_ranks
+from diagnostics.attach.job_of_pid import ForeignJob, process_of
+from diagnostics.attach.rank_guess import guess_ranks
 from diagnostics.core import redaction
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import ProcessRole
 from diagnostics.dynamic.job.process_list import MergedProcess
-from diagnostics.dynamic.job.process_roles import Parts
-from diagnostics.dynamic.job.stack_classifier import is_data_worker, is_library, place_of, worker_frames
+from diagnostics.dynamic.job.process_roles import ProcessRoles
+from diagnostics.dynamic.job.stack_classifier import classify, is_data_worker, is_library, worker_frames
 from diagnostics.dynamic.stall.motion import Observation, moved
 from diagnostics.dynamic.stall.stack_prefix_tree import ProcessStack
 from diagnostics.machine.deadlines import in_parallel
@@ -50,10 +50,10 @@ class LookOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class JobSnapshot:
     """What was seen. `threads` are all of the last look by pid; `missing` says what could not be read and why."""
 
-    job: AttachedJob
+    job: ForeignJob
     standings: tuple[ProcessStack, ...]
     looks: Mapping[int, tuple[Observation, ...]]
     threads: Mapping[int, tuple[PythonThread, ...]]
@@ -64,12 +64,12 @@ class Looked:
     ranks: Mapping[int, int] = field(default_factory=dict)  # by pid, those that nothing but their stacks names
 
 
-def look_at(
-    job: AttachedJob,
+def take_snapshots(
+    job: ForeignJob,
     options: LookOptions,
     show: Callable[[str], None],
     each: Callable[[], None] = lambda: None,
-) -> Looked:
+) -> JobSnapshot:
     """Looks again and again for `options.seconds`; what cannot be read is in `missing`.
 
     `show` is told what is done, `each` is called after every look.
@@ -97,7 +97,7 @@ def look_at(
 class _Eyes:
     """The looks at one job."""
 
-    def __init__(self, job: AttachedJob, options: LookOptions) -> None:
+    def __init__(self, job: ForeignJob, options: LookOptions) -> None:
         self._job, self._options = job, options
         self._processes = [process_of(row) for row in job.members]
         self.pids = [row.pid for row in job.members][:MOST_PROCESSES]
@@ -151,19 +151,19 @@ class _Eyes:
             else:
                 self._threads[pid] = threads
 
-    def seen(self, seconds: float) -> Looked:
+    def seen(self, seconds: float) -> JobSnapshot:
         """Returns all of it, summed up."""
         ended = tuple(pid for pid in self.pids if self._looks[pid][-1].activity is None)
-        ranks = assumed_ranks(self._processes, {pid: looks[-1].frames for pid, looks in self._looks.items()})
+        ranks = guess_ranks(self._processes, {pid: looks[-1].frames for pid, looks in self._looks.items()})
         processes = [
             replace(one, variables={**one.variables, "RANK": str(ranks[one.pid])}) if one.pid in ranks else one
             for one in self._processes
         ]
-        parts = Parts(processes)
+        parts = ProcessRoles(processes)
         named = [one for one in processes if parts.part(one) is ProcessRole.RANK]
         # Programs that run side by side are no ranks only because there are several.
         alone = not any("RANK" in one.variables for one in named) and not any(self._at_peers(one.pid) for one in named)
-        return Looked(
+        return JobSnapshot(
             job=self._job,
             standings=tuple(self._standing(one, parts, alone=alone) for one in processes if one.pid in self._looks),
             looks={pid: tuple(looks) for pid, looks in self._looks.items()},
@@ -177,9 +177,9 @@ class _Eyes:
 
     def _at_peers(self, pid: int) -> bool:
         looks = self._looks.get(pid)
-        return bool(looks and place_of(looks[-1].frames).op)
+        return bool(looks and classify(looks[-1].frames).op)
 
-    def _standing(self, process: MergedProcess, parts: Parts, *, alone: bool) -> ProcessStack:
+    def _standing(self, process: MergedProcess, parts: ProcessRoles, *, alone: bool) -> ProcessStack:
         pid = process.pid
         frames = self._looks[pid][-1].frames
         part, rank, above = parts.part(process), parts.rank(process), parts.parent(process)
@@ -196,7 +196,7 @@ class _Eyes:
             owner=above.pid if above is not None and owner is not None else None,
             argv=redaction.argv(process.argv),
             frames=self._native.get(pid, frames),
-            place=place_of(worker_frames(frames)),
+            place=classify(worker_frames(frames)),
             moved=moved(self._looks[pid]),
             problem=self._problem(pid),
             values=_values(self._threads.get(pid, ()), pid) if self._options.local_values else (),

@@ -9,15 +9,15 @@ from diagnostics.dynamic.job.process_kinds import is_tracker
 from diagnostics.dynamic.job.process_list import MergedProcess
 from diagnostics.dynamic.job.stack_classifier import (
     RankActivity,
+    classify,
     is_bootstrapped,
     is_data_worker,
     is_spawned,
     joins,
-    place_of,
 )
 
 
-def assumed_ranks(processes: Sequence[MergedProcess], stacks: Mapping[int, Sequence[Frame]]) -> dict[int, int]:
+def guess_ranks(processes: Sequence[MergedProcess], stacks: Mapping[int, Sequence[Frame]]) -> dict[int, int]:
     """Returns {pid: rank} of what multiprocessing started to train, in the order in which it was started.
 
     `stacks` holds main threads by pid, innermost frame first. Those of torch.multiprocessing.spawn are ranks; those of
@@ -34,7 +34,7 @@ def assumed_ranks(processes: Sequence[MergedProcess], stacks: Mapping[int, Seque
                 by_parent.setdefault(parent.pid, []).append(process)
     found: dict[int, int] = {}
     for parent_pid, siblings in by_parent.items():
-        peers = [place_of(stacks[one.pid]).doing is RankActivity.WAITS for one in siblings]
+        peers = [classify(stacks[one.pid]).doing is RankActivity.WAITS for one in siblings]
         spawned = any(is_spawned(stacks[one.pid]) for one in siblings)
         if spawned or (len(siblings) > 1 and any(peers) and joins(stacks.get(parent_pid, ()))):
             ordered = sorted(siblings, key=lambda one: (one.start_ticks, one.pid))

@@ -16,9 +16,9 @@ from diagnostics.dynamic.stall.stack_prefix_tree import (
     PrefixNode,
     ProcessStack,
     groups,
-    merge,
     missing_ranks,
     names,
+    prefix_tree,
     ranges,
 )
 
@@ -57,11 +57,11 @@ def lines_of(
 ) -> list[str]:
     """Returns the whole screen: a headline, one line a group, the tree."""
     ranks = [one for one in standings if _is_rank(one)]
-    tree = [line for branch in merge(ranks) for line in _branch(branch, standings, screen, 1)]
+    tree = [line for branch in prefix_tree(ranks) for line in _branch(branch, standings, screen, 1)]
     others = [one for one in standings if not _is_rank(one) and one.owner is None]
     rest = [line for one in others for line in _other(one, screen)]
     if screen.verbose:
-        rest += [line for branch in merge(others) for line in _branch(branch, standings, screen, 1)]
+        rest += [line for branch in prefix_tree(others) for line in _branch(branch, standings, screen, 1)]
     parts = [
         [_headline(standings, seconds, looks, world_size)],
         who_lines(standings, screen, world_size=world_size),

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from diagnostics.attach.look import Looked
+from diagnostics.attach.look import JobSnapshot
 from diagnostics.attach.stack_tree_text import TextTree, place_in_words
 from diagnostics.core import redaction
 from diagnostics.core.frame import Frame
@@ -20,7 +20,7 @@ _MOST_BYTES = 1 << 20
 _LONGEST = 100
 
 
-def world_size_of(looked: Looked) -> int | None:
+def world_size_of(looked: JobSnapshot) -> int | None:
     """Returns how many ranks there should be, None where nothing tells."""
     ranks = {one.pid for one in looked.standings if one.part is ProcessRole.RANK and one.rank is not None}
     said = [row.variables.get("WORLD_SIZE", "") for row in looked.job.members if row.pid in ranks]
@@ -28,14 +28,14 @@ def world_size_of(looked: Looked) -> int | None:
     return max(sizes, default=None) or (len(ranks) or None)
 
 
-def folder_of(looked: Looked) -> str:
+def folder_of(looked: JobSnapshot) -> str:
     """Returns the job's working directory: that of its first rank."""
     ranks = [one.pid for one in looked.standings if one.part is ProcessRole.RANK]
     rows = sorted(looked.job.members, key=lambda row: row.pid not in ranks)
     return next((row.cwd for row in rows if row.cwd), "")
 
 
-def screen_of(looked: Looked, *, width: int, colour: bool, verbose: bool = False) -> TextTree:
+def screen_of(looked: JobSnapshot, *, width: int, colour: bool, verbose: bool = False) -> TextTree:
     """Returns how to print it, with the source lines of the job's own frames."""
     texts = source_lines(looked.standings, folder_of(looked))
     return TextTree(cwd=folder_of(looked), width=width, colour=colour, verbose=verbose, texts=texts)
@@ -57,7 +57,7 @@ def source_lines(standings: tuple[ProcessStack, ...], cwd: str) -> dict[Frame, s
     return found
 
 
-def as_json(looked: Looked) -> dict[str, Any]:
+def as_json(looked: JobSnapshot) -> dict[str, Any]:
     """Returns everything that was seen, secrets hidden."""
     cwd, size = folder_of(looked), world_size_of(looked)
     ranks = [one for one in looked.standings if one.part is ProcessRole.RANK]
@@ -85,7 +85,7 @@ def _group(group: tuple[ProcessStack, ...], cwd: str) -> Mapping[str, Any]:
     }
 
 
-def _process(one: ProcessStack, looked: Looked, cwd: str) -> Mapping[str, Any]:
+def _process(one: ProcessStack, looked: JobSnapshot, cwd: str) -> Mapping[str, Any]:
     by_pid = {each.pid: each for each in looked.standings}
     owner = by_pid.get(one.owner) if one.owner is not None else None
     return {

@@ -66,7 +66,7 @@ class Violation:
         return f"{self.file.place(self.line)}:{self.column}"
 
 
-def hit(
+def violation(
     file: ProjectFile,
     node: ast.AST,
     title: str,

@@ -126,7 +126,7 @@ def _named(frame: Frame, cwd: str, *, line: bool) -> str:
     return f"{file}:{frame.line} {name}" if line else f"{file} {name}"
 
 
-def plain_message(text: str) -> str:
+def normalised_message(text: str) -> str:
     """Returns the first line that is not empty; numbers, shapes, addresses and temporary paths are "#"."""
     line = next((one.strip() for one in text.splitlines() if one.strip()), "")[: 4 * MAX_CHARACTERS]
     for pattern in (_ADDRESS, _TEMPORARY, _SHAPE, _NUMBER, _ROW, _BRACKETS):

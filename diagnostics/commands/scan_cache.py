@@ -17,7 +17,7 @@ import click
 from diagnostics.cache.file_scan import FileScan
 from diagnostics.cache.scan.engine import scan
 from diagnostics.cache.scan.files import counted
-from diagnostics.cache.scan.result import KEPT_FILES, CacheScan
+from diagnostics.cache.scan.result import KEPT_FILES, ScanResult
 from diagnostics.cache.scan.terminal import bad_line, lines
 from diagnostics.core import redaction
 from diagnostics.core.console import redraw, say, wants_colour
@@ -136,7 +136,7 @@ def _listing(progress: ScanBar, only_paths: bool, end: str) -> Callable[[FileSca
     return found
 
 
-def _show(result: CacheScan) -> None:
+def _show(result: ScanResult) -> None:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     colour = wants_colour()
     say("\n".join(lines(result, width=width, colour=colour)), colour=colour)

@@ -8,7 +8,7 @@ import shutil
 import click
 
 from diagnostics.attach.find import UNDECIDED, find_job
-from diagnostics.attach.look import LookOptions, look_at
+from diagnostics.attach.look import LookOptions, take_snapshots
 from diagnostics.attach.stack_tree_text import lines_of
 from diagnostics.attach.view import as_json, screen_of, world_size_of
 from diagnostics.core import redaction
@@ -37,7 +37,7 @@ def command(
     job = find_job(pid)
     options = LookOptions(seconds=seconds, native=native, local_values=local_values)
     with LiveLine() as live:
-        looked = look_at(job, options, live.show)
+        looked = take_snapshots(job, options, live.show)
     if len(looked.ended) == len(looked.standings):
         raise DoctorError(f"the job of pid {pid} ended while it was looked at", exit_code=UNDECIDED)
     if as_json_:

@@ -71,7 +71,7 @@ def _converted(hint: Any, value: Any, name: str) -> Any:
     raise ValueError(f"'{name}' is {value!r}")
 
 
-def read_lines(file: Path) -> list[dict[str, Any]]:
+def read_json_lines(file: Path) -> list[dict[str, Any]]:
     """Returns the objects up to the first line that was cut off, [] where there is no such file."""
     found: list[dict[str, Any]] = []
     try:

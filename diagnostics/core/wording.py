@@ -9,7 +9,7 @@ from typing import Any
 LAST_LINES = 8
 
 
-def shown_bytes(count: float) -> str:
+def format_bytes(count: float) -> str:
     """Returns a size in the binary unit that leaves one to four digits: '1.8 GiB', '64 MiB'."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if abs(count) < 1024:

@@ -11,13 +11,13 @@ from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
 from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_story
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_diagnosis
 from diagnostics.dynamic.divergence.divergence import DivergencePoint
 from diagnostics.dynamic.divergence.held_exceptions import held_text
-from diagnostics.dynamic.divergence.rank_partition import site
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.rank_partition import user_stack
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import waits_of_threads
-from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK
@@ -38,53 +38,53 @@ _OF_FINALIZER = Fix(
 )
 
 
-def proved_hang(case: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
+def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
     """Returns the match where a deadlock of this class is proved, else None."""
-    story = deadlock_story(case)
-    if story is None or story.failure_class != failure_class:
+    process = deadlock_diagnosis(job)
+    if process is None or process.failure_class != failure_class:
         return None
-    ranks = [one for rank in story.deadlock.ranks if (one := case.of_rank(rank)) is not None]
-    waiting = tuple(rank for rank in story.deadlock.ranks if rank not in story.culprits)
-    where = (shown_ranks(story.culprits), *story.locations[:1])
+    ranks = [one for rank in process.deadlock.ranks if (one := job.of_rank(rank)) is not None]
+    waiting = tuple(rank for rank in process.deadlock.ranks if rank not in process.culprits)
+    where = (shown_ranks(process.culprits), *process.locations[:1])
     return Match(
         finding=Finding(
             code=code,
             name=name,
             severity=Severity.ERROR,
-            title=_title(case, story),
+            title=_title(job, process),
             where=", ".join(where),
-            evidence=tuple(_evidence(case, story)),
-            fix=_fix(case, story, fix),
-            confidence=Confidence.CONFIRMED if _is_sure(story) else Confidence.LIKELY,
+            evidence=tuple(_evidence(job, process)),
+            fix=_fix(job, process, fix),
+            confidence=Confidence.CONFIRMED if _is_sure(process) else Confidence.LIKELY,
         ),
         failure_class=failure_class,
-        outcome=JobOutcome.CRASH if ended_by_itself(case) else JobOutcome.HANG,
-        culprit_ranks=story.culprits,
+        outcome=JobOutcome.CRASH if ended_by_itself(job) else JobOutcome.HANG,
+        culprit_ranks=process.culprits,
         victim_ranks=waiting,
-        locations=story.locations,
-        explains=tuple(one.pid for one in (*ranks, *case.victims)),
-        began_s=min(one.waits[0].since_s for one in story.deadlock.positions),
+        locations=process.locations,
+        explains=tuple(one.pid for one in (*ranks, *job.victims)),
+        began_s=min(one.waits[0].since_s for one in process.deadlock.positions),
     )
 
 
-def _fix(case: Job, story: DeadlockDiagnosis, usual: Fix) -> Fix:
-    if not story.held:
-        return _OF_THREADS if story.by_threads else _OF_FINALIZER if story.in_finalizer else usual
-    line = case.line(story.held[0][1].user_path[0])
+def _fix(job: Job, process: DeadlockDiagnosis, usual: Fix) -> Fix:
+    if not process.held:
+        return _OF_THREADS if process.by_threads else _OF_FINALIZER if process.in_finalizer else usual
+    line = job.line(process.held[0][1].user_path[0])
     return Fix(
         text=f"mend what raised at {line}; make no collective in a `finally`, the exit of a `with` or at exit while "
         "an exception is on its way: the other ranks are elsewhere"
     )
 
 
-def _is_sure(story: DeadlockDiagnosis) -> bool:
+def _is_sure(process: DeadlockDiagnosis) -> bool:
     """Whether the line is the only one, and which rank went another way is no choice. The deadlock itself is proved."""
-    if not story.decisions or story.locations[0] not in story.decided:
-        return len(story.locations) == 1
-    if story.certain and story.decisions[0].observed:
+    if not process.decisions or process.locations[0] not in process.decided:
+        return len(process.locations) == 1
+    if process.certain and process.decisions[0].observed:
         return True  # what the ranks hold says that they parted there, and how
-    alone = len(story.splits) == 1 and len(story.splits[0].here) < len(story.splits[0].there)
-    return story.certain and (alone or _tells_who(story.decisions[0]))
+    alone = len(process.splits) == 1 and len(process.splits[0].here) < len(process.splits[0].there)
+    return process.certain and (alone or _tells_who(process.decisions[0]))
 
 
 def _tells_who(decision: DivergencePoint) -> bool:
@@ -97,25 +97,25 @@ def _tells_who(decision: DivergencePoint) -> bool:
     return decision.tainted_by == RANK and rank_words.SHOWS_RANK.search(decision.text) is not None
 
 
-def _title(case: Job, story: DeadlockDiagnosis) -> str:
-    parties = _parties(case, story)
+def _title(job: Job, process: DeadlockDiagnosis) -> str:
+    parties = _parties(job, process)
     told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
-    decided = story.decisions[0] if story.decisions and not story.held else None
-    line = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
-    if decided is not None and story.in_finalizer:
-        line = f". {case.line(decided.frame)} is in a finalizer, which each rank runs when it frees the object"
-    end = "it can never go on" if len(story.deadlock.ranks) == 1 else "none of them can ever go on"
-    met = [f"{sentence(shown_ranks((one.rank,)))} went through {_call_of(case, one)}; " for one in _through(story)]
+    decided = process.decisions[0] if process.decisions and not process.held else None
+    line = f". Their ways part at {job.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    if decided is not None and process.in_finalizer:
+        line = f". {job.line(decided.frame)} is in a finalizer, which each rank runs when it frees the object"
+    end = "it can never go on" if len(process.deadlock.ranks) == 1 else "none of them can ever go on"
+    met = [f"{sentence(shown_ranks((one.rank,)))} went through {_call_of(job, one)}; " for one in _through(process)]
     return f"{''.join(met)}{told[:1].lower() if met else told[:1]}{told[1:]}: {end}{line}"
 
 
-def _parties(case: Job, story: DeadlockDiagnosis) -> list[str]:
+def _parties(job: Job, process: DeadlockDiagnosis) -> list[str]:
     """Returns "rank 0 waits in barrier() at train.py:31" for the ranks of each place, those to blame first."""
     groups: dict[str, list[int]] = {}
-    held = {one.rank: f"{held_text(case, raised)} " for one, raised in story.held}
-    for one in (*story.deadlock.gone, *story.deadlock.positions):
-        groups.setdefault(f"{held.get(one.rank, '')}{_stands(case, one)}", []).append(one.rank)
-    order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(story.culprits))
+    held = {one.rank: f"{held_text(job, raised)} " for one, raised in process.held}
+    for one in (*process.deadlock.gone, *process.deadlock.positions):
+        groups.setdefault(f"{held.get(one.rank, '')}{_stands(job, one)}", []).append(one.rank)
+    order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(process.culprits))
     return [f"{shown_ranks(tuple(ranks))} {_for(len(ranks), words)}" for words, ranks in order[:MOST_SHOWN]]
 
 
@@ -123,78 +123,78 @@ def _for(ranks: int, words: str) -> str:
     return words.replace("waits", "wait", 1) if ranks > 1 and words.startswith("waits") else words
 
 
-def _through(story: DeadlockDiagnosis) -> list[RankState]:
+def _through(process: DeadlockDiagnosis) -> list[RankState]:
     """Returns the ranks that went through an operation in which others wait with another call."""
-    return [one for one in story.met if one not in story.deadlock.positions][:MOST_SHOWN]
+    return [one for one in process.met if one not in process.deadlock.positions][:MOST_SHOWN]
 
 
-def _call_of(case: Job, one: RankState) -> str:
-    frames = site(case, one)
-    return f"{one.wait.shown if one.wait is not None else ''}{f' at {case.line(frames[0])}' if frames else ''}"
+def _call_of(job: Job, one: RankState) -> str:
+    frames = user_stack(job, one)
+    return f"{one.wait.shown if one.wait is not None else ''}{f' at {job.line(frames[0])}' if frames else ''}"
 
 
-def _stands(case: Job, one: RankState) -> str:
-    frames = site(case, one)
-    at = f" at {case.line(frames[0])}" if frames else ""
+def _stands(job: Job, one: RankState) -> str:
+    frames = user_stack(job, one)
+    at = f" at {job.line(frames[0])}" if frames else ""
     if one.wait is None:
         return f"{_LEFT.get(one.stand, 'makes no call any more')}{f', left{at}' if at else ''}"
-    beside = [f"{wait.shown} at {case.line(frame)}" for wait, frame in waits_of_threads(case, one)]
+    beside = [f"{wait.shown} at {job.line(frame)}" for wait, frame in waits_of_threads(job, one)]
     more = f", and another thread in {' and '.join(beside)}" if beside else ""
     return f"waits in {one.wait.shown}{at}{more}"
 
 
-def _evidence(case: Job, story: DeadlockDiagnosis) -> Iterator[Evidence]:
-    deadlock = story.deadlock
+def _evidence(job: Job, process: DeadlockDiagnosis) -> Iterator[Evidence]:
+    deadlock = process.deadlock
     for one in (*deadlock.positions, *deadlock.gone)[: 2 * MOST_SHOWN]:
-        yield Evidence(source=f"record/agents: rank {one.rank} at {one.at_s:.1f} s", observed=_position(case, one))
+        yield Evidence(source=f"record/agents: rank {one.rank} at {one.at_s:.1f} s", observed=_position(job, one))
     yield Evidence(
         source="wait-for graph over these calls",
         observed=f"{shown_ranks(deadlock.ranks)} wait for ever ({deadlock.knot}), from {deadlock.began_s:.1f} s on"
         + (f"; {'; '.join(map(_differs, deadlock.disagreements[:MOST_SHOWN]))}" if deadlock.disagreements else ""),
         expected="every operation that a rank waits in is reached by the ranks it needs",
     )
-    if ended_by_own_timeout(case):
+    if ended_by_own_timeout(job):
         yield Evidence(source="end of the job", observed="a collective gave up by its own timeout")
-    for split in story.splits[:2]:
-        yield from _split_evidence(case, split)
-    for decision in story.decisions[:2]:
-        yield from source_evidence(case, decision.frame)
-    for held, raised in story.held[:MOST_SHOWN]:
-        yield from path_evidence(case, f"traceback of rank {held.rank}", raised.user_path)
-    for decision in story.decisions[:1]:
-        yield from _values_evidence(case, story, decision)
+    for split in process.splits[:2]:
+        yield from _split_evidence(job, split)
+    for decision in process.decisions[:2]:
+        yield from source_evidence(job, decision.frame)
+    for held, raised in process.held[:MOST_SHOWN]:
+        yield from path_evidence(job, f"traceback of rank {held.rank}", raised.user_path)
+    for decision in process.decisions[:1]:
+        yield from _values_evidence(job, process, decision)
     for one in deadlock.positions[:2]:
-        yield from path_evidence(case, f"call path of rank {one.rank}", site(case, one))
+        yield from path_evidence(job, f"call path of rank {one.rank}", user_stack(job, one))
 
 
-def _position(case: Job, one: RankState) -> str:
+def _position(job: Job, one: RankState) -> str:
     slot = f", operation {one.wait.slot} of group {one.wait.group}" if one.wait and one.wait.slot is not None else ""
     since = f", since {one.wait.since_s:.1f} s" if one.wait is not None else ""
-    return f"{_stands(case, one)}{slot}{since}"
+    return f"{_stands(job, one)}{slot}{since}"
 
 
 def _differs(pair: CollectiveMismatch) -> str:
     return f"rank {pair.one} and rank {pair.other} differ in {pair.what}"
 
 
-def _split_evidence(case: Job, split: Split) -> Iterator[Evidence]:
+def _split_evidence(job: Job, split: RankPartition) -> Iterator[Evidence]:
     agreed = split.parting.agreed
-    here, there = (_stories(case, ranks) for ranks in (split.parting.here, split.parting.there))
+    here, there = (_processes(job, ranks) for ranks in (split.parting.here, split.parting.there))
     if agreed is not None:
-        yield from path_evidence(case, f"last call that {here} and {there} made alike: {agreed.op}", agreed.path)
+        yield from path_evidence(job, f"last call that {here} and {there} made alike: {agreed.op}", agreed.path)
 
 
-def _values_evidence(case: Job, story: DeadlockDiagnosis, decision: DivergencePoint) -> Iterator[Evidence]:
+def _values_evidence(job: Job, process: DeadlockDiagnosis, decision: DivergencePoint) -> Iterator[Evidence]:
     """Yields what the statement read on each side, as the ranks told while they waited."""
-    parting = story.splits[0].parting if len(story.splits) == 1 else None
+    parting = process.splits[0].parting if len(process.splits) == 1 else None
     for ranks, values in (
         (parting.here, decision.here_values) if parting else ((), ()),
         (parting.there, decision.there_values) if parting else ((), ()),
     ):
         if values:
             told = ", ".join(f"{name} = {value}" for name, value in values)
-            yield Evidence(source=f"variables at {case.line(decision.frame)} on {_stories(case, ranks)}", observed=told)
+            yield Evidence(source=f"variables at {job.line(decision.frame)} on {_processes(job, ranks)}", observed=told)
 
 
-def _stories(case: Job, ranks: Sequence[int]) -> str:
-    return named([one for rank in ranks if (one := case.of_rank(rank)) is not None])
+def _processes(job: Job, ranks: Sequence[int]) -> str:
+    return names_of([one for rank in ranks if (one := job.of_rank(rank)) is not None])

@@ -14,13 +14,13 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import BrokenPlugin, discover
-from diagnostics.diagnosis.report_builder import fill_report
+from diagnostics.diagnosis.report_builder import build_report
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.diagnosis.state_selection import LastWord, last_word
-from diagnostics.diagnosis.verdict import Diagnosis, decide, exit_of
+from diagnostics.diagnosis.verdict import Diagnosis, arbitrate, exit_of
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.job.job_builder import Material, build_case
-from diagnostics.dynamic.job.job_from_logs import log_case
+from diagnostics.dynamic.job.job_builder import JobInputs, build_job
+from diagnostics.dynamic.job.job_from_logs import job_from_logs
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED
@@ -47,12 +47,12 @@ class Questioning:
         """Why this signature is not asked; "" where it is."""
         return "" if question in self.answers else self.left_out.get(question, self.closed)
 
-    def ask(self, question: str, module: ModuleType, case: Job) -> Match | None:
+    def ask(self, question: str, module: ModuleType, job: Job) -> Match | None:
         """Returns its answer. Raises what it raises."""
         if question in self.answers:
             return self.answers[question]
         self.tell("asking", question, None)
-        match: Match | None = module.match(case)
+        match: Match | None = module.match(job)
         self.tell("answered", question, match)
         return match
 
@@ -83,8 +83,8 @@ def examine(
             hint="name the folder that `ups-doctor run` made: reports/<time>-run/",
         )
     provisional |= record.job is not None and record.job.ended_by == ATTACHED
-    case = case_of(record, ended=not provisional)
-    return _report(case, record, began, provisional=provisional, strict=strict, asking=asking)
+    job = job_from_record(record, ended=not provisional)
+    return _report(job, record, began, provisional=provisional, strict=strict, asking=asking)
 
 
 def examine_logs(files: Sequence[Path], *, asking: Questioning | None = None) -> RunReport:
@@ -98,9 +98,9 @@ def examine_logs(files: Sequence[Path], *, asking: Questioning | None = None) ->
             raise UsageError(f"{file}: {error}", hint="name the log files of the job") from error
         except OSError as error:
             raise from_os_error(error, action="cannot read the log", path=file) from error
-    case = log_case(texts, str(Path.cwd()))
+    job = job_from_logs(texts, str(Path.cwd()))
     record = RunRecord(folder=Path(), agents=(), faults={}, unreadable=())
-    report = _report(case, record, began, surest=Confidence.LIKELY, gaps=(FROM_LOGS,), asking=asking)
+    report = _report(job, record, began, surest=Confidence.LIKELY, gaps=(FROM_LOGS,), asking=asking)
     if report.outcome is not JobOutcome.OK:
         return report
     return replace(report, confidence=Confidence.POSSIBLE, notes=(*report.notes, NOTHING_IN_LOGS))
@@ -124,9 +124,9 @@ def record_folder(folder: Path) -> Path:
     return inner if inner.is_dir() else folder
 
 
-def case_of(record: RunRecord, *, ended: bool = True) -> Job:
+def job_from_record(record: RunRecord, *, ended: bool = True) -> Job:
     """Returns the Case that a record makes."""
-    material = Material(
+    material = JobInputs(
         job=record.job,
         agents=record.agents,
         faults=record.faults,
@@ -136,11 +136,11 @@ def case_of(record: RunRecord, *, ended: bool = True) -> Job:
         flights=record.flight_entries,
         frames=record.frames,
     )
-    return build_case(material, ended=ended)
+    return build_job(material, ended=ended)
 
 
 def ask(
-    case: Job, *, running: bool = False, asking: Questioning | None = None, about: str = ""
+    job: Job, *, running: bool = False, asking: Questioning | None = None, about: str = ""
 ) -> tuple[list[Match], list[str]]:
     """Returns what the signatures say about the case, and which of them could not be asked, in words.
 
@@ -150,7 +150,7 @@ def ask(
     broken: list[BrokenPlugin] = []
     plugins: Mapping[str, ModuleType] = discover(diagnosis, broken=broken)
     troubles = [f"signature {one.name}: {type(one.error).__name__}: {one.error}" for one in broken]
-    wanted = {AppliesTo.ANY, AppliesTo.FAILED if running or case.failed else AppliesTo.SUCCEEDED}
+    wanted = {AppliesTo.ANY, AppliesTo.FAILED if running or job.failed else AppliesTo.SUCCEEDED}
     matches: list[Match] = []
     for code, module in plugins.items():
         if module.EXAMINES not in wanted:
@@ -162,7 +162,7 @@ def ask(
             troubles.append(f"signature {code} {module.NAME}: {why}")
             continue
         try:
-            match = asking.ask(code + about, module, case)
+            match = asking.ask(code + about, module, job)
         except Exception as error:  # a signature that crashes costs its own answer, never the report
             troubles.append(f"signature {code} {module.NAME}: {type(error).__name__}: {error}")
             continue
@@ -172,7 +172,7 @@ def ask(
 
 
 def _report(
-    case: Job,
+    job: Job,
     record: RunRecord,
     began: float,
     *,
@@ -187,18 +187,16 @@ def _report(
     def decide_on(state: Job, running: bool) -> Diagnosis:
         matches, broken = ask(state, running=running, asking=asking, about="" if running is provisional else BEFORE)
         troubles.extend(broken)
-        return decide(state, [_at_most(surest, match) for match in matches])
+        return arbitrate(state, [_at_most(surest, match) for match in matches])
 
     kept = None if provisional else record.before()
-    before = case_of(kept, ended=False) if kept is not None else None
-    word = (
-        last_word(case, before, decide_on) if not provisional else LastWord(decision=decide_on(case, True), state=case)
-    )
-    return fill_report(
-        case,
+    before = job_from_record(kept, ended=False) if kept is not None else None
+    word = last_word(job, before, decide_on) if not provisional else LastWord(decision=decide_on(job, True), state=job)
+    return build_report(
+        job,
         record,
         word.decision,
-        exit_of(case, word.decision, strict=strict, stopped=word.stopped),
+        exit_of(job, word.decision, strict=strict, stopped=word.stopped),
         state=word.state,
         provisional=provisional,
         troubles=list(dict.fromkeys([*gaps, *troubles])),

@@ -1,4 +1,4 @@
-"""Builds the Match of a signature about processes that failed: ranks, pids, outcome and time from their stories."""
+"""Builds the Match of a signature about processes that failed: ranks, pids, outcome and time from their processes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from diagnostics.dynamic.job.evidence import ended_s, rank_numbers, stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
 
 
-def natural_outcome(case: Job) -> JobOutcome:
+def natural_outcome(job: Job) -> JobOutcome:
     """HANG where the job stood still when it was ended by the doctor, by itself or for the user; else CRASH."""
-    return JobOutcome.HANG if stood_still(case) else JobOutcome.CRASH
+    return JobOutcome.HANG if stood_still(job) else JobOutcome.CRASH
 
 
 def blamed(
-    case: Job,
-    stories: Sequence[JobProcess],
+    job: Job,
+    processes: Sequence[JobProcess],
     *,
     code: str,
     name: str,
@@ -36,11 +36,11 @@ def blamed(
     generic: bool = False,
     victims: Sequence[JobProcess] = (),
 ) -> Match:
-    """Returns a Match that blames `stories`; their pids, and `explains`, are what it accounts for.
+    """Returns a Match that blames `processes`; their pids, and `explains`, are what it accounts for.
 
     `victims` are ranks that waited for them, where no end of theirs tells so.
     """
-    ranks = rank_numbers(stories)
+    ranks = rank_numbers(processes)
     where = [", ".join(f"rank {rank}" for rank in ranks), module, *locations[:1]]
     return Match(
         finding=Finding(
@@ -54,12 +54,12 @@ def blamed(
             confidence=confidence,
         ),
         failure_class=failure_class,
-        outcome=outcome if outcome is not None else natural_outcome(case),
+        outcome=outcome if outcome is not None else natural_outcome(job),
         culprit_ranks=ranks,
         victim_ranks=rank_numbers(victims),
         locations=tuple(locations),
         module=module,
-        explains=tuple(dict.fromkeys([*(story.pid for story in stories), *explains])),
-        began_s=began_s if began_s is not None else min(map(ended_s, stories), default=None),
+        explains=tuple(dict.fromkeys([*(process.pid for process in processes), *explains])),
+        began_s=began_s if began_s is not None else min(map(ended_s, processes), default=None),
         generic=generic,
     )

@@ -18,54 +18,54 @@ SHOWN_FRAMES = 20
 _ISOLATED = re.compile(r"^-[A-Za-z]*[IE]")
 
 
-def rank_rows(case: Job, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
+def rank_rows(job: Job, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
     """Returns one row a rank, also for ranks that are to blame and never started."""
-    rows = [_row(case, story, culprits, victims, host) for story in case.ranks]
+    rows = [_row(job, process, culprits, victims, host) for process in job.ranks]
     there = {row.rank for row in rows}
     rows += [_never_started(rank) for rank in culprits if rank not in there]
     return tuple(sorted(rows, key=lambda row: row.rank))
 
 
-def stack_groups(case: Job) -> tuple[StackGroup, ...]:
+def stack_groups(job: Job) -> tuple[StackGroup, ...]:
     """Returns where the ranks stood, equal stacks once: the crash's own stack, a traceback, or a look from outside."""
     groups: dict[tuple[str, tuple[str, ...]], list[int]] = {}
-    for story in case.ranks:
-        captured, frames = _stack(case, story)
-        if frames and story.rank is not None:
-            groups.setdefault((captured, frames), []).append(story.rank)
+    for process in job.ranks:
+        captured, frames = _stack(job, process)
+        if frames and process.rank is not None:
+            groups.setdefault((captured, frames), []).append(process.rank)
     return tuple(
         StackGroup(ranks=tuple(ranks), captured=captured, frames=frames) for (captured, frames), ranks in groups.items()
     )
 
 
-def coverage(case: Job, record: RunRecord) -> Mapping[str, Coverage]:
+def coverage(job: Job, record: RunRecord) -> Mapping[str, Coverage]:
     """Returns what was and was not captured of each rank, by rank."""
-    return {str(story.rank): _coverage(case, story, record) for story in case.ranks}
+    return {str(process.rank): _coverage(job, process, record) for process in job.ranks}
 
 
-def _row(case: Job, story: JobProcess, culprits: Sequence[int], victims: Sequence[int], host: str) -> RankRow:
-    rank = story.rank if story.rank is not None else -1
-    agent = story.agent
-    module = story.death.module.shown if story.death is not None and story.death.module is not None else ""
+def _row(job: Job, process: JobProcess, culprits: Sequence[int], victims: Sequence[int], host: str) -> RankRow:
+    rank = process.rank if process.rank is not None else -1
+    agent = process.agent
+    module = process.death.module.shown if process.death is not None and process.death.module is not None else ""
     if not module and agent is not None and agent.entered:
         module = agent.entered[-1].module.shown
     return RankRow(
         rank=rank,
         host=host,
-        pid=story.pid,
-        exit_code=story.end.exit_code,
-        signal=signal_name(story.end.signal) if story.end.signal is not None else None,
+        pid=process.pid,
+        exit_code=process.end.exit_code,
+        signal=signal_name(process.end.signal) if process.end.signal is not None else None,
         role="culprit" if rank in culprits else "victim" if rank in victims else "",
-        ended="runs" if _runs_on(case, story) else ended_in_words(story),
-        last_step=story.steps if agent is not None and (story.steps or agent.entered) else None,
+        ended="runs" if _runs_on(job, process) else ended_in_words(process),
+        last_step=process.steps if agent is not None and (process.steps or agent.entered) else None,
         last_module=module,
-        last_collective=last_collective(story),
-        stack=_stack(case, story)[1],
+        last_collective=last_collective(process),
+        stack=_stack(job, process)[1],
     )
 
 
-def _runs_on(case: Job, story: JobProcess) -> bool:
-    return case.job.ended_by == ATTACHED and not story.end.source
+def _runs_on(job: Job, process: JobProcess) -> bool:
+    return job.facts.ended_by == ATTACHED and not process.end.source
 
 
 def _never_started(rank: int) -> RankRow:
@@ -75,34 +75,34 @@ def _never_started(rank: int) -> RankRow:
     )  # fmt: skip
 
 
-def _stack(case: Job, story: JobProcess) -> tuple[str, tuple[str, ...]]:
+def _stack(job: Job, process: JobProcess) -> tuple[str, tuple[str, ...]]:
     """Returns how the process's place was captured, and its frames as "model.py:31 forward", innermost first."""
     frames: Sequence[Frame] = ()
     captured = ""
     ending = [
         one
-        for one in story.raised
+        for one in process.raised
         if one.how in (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT)
     ]
-    if story.fault is not None and story.fault.crashed is not None and story.end.signal is not None:
-        captured, frames = "faulthandler", story.fault.crashed.frames
-    elif story.failed and ending and ending[-1].path:
+    if process.fault is not None and process.fault.crashed is not None and process.end.signal is not None:
+        captured, frames = "faulthandler", process.fault.crashed.frames
+    elif process.failed and ending and ending[-1].path:
         captured, frames = "traceback", ending[-1].path
-    elif story.stacks:
-        captured, frames = "py-spy", story.stacks[0]
-    shown = telling_frames(frames, case.agent_folders)
-    return captured, tuple(f"{case.line(frame)} {frame.function}" for frame in shown[:SHOWN_FRAMES])
+    elif process.stacks:
+        captured, frames = "py-spy", process.stacks[0]
+    shown = telling_frames(frames, job.agent_folders)
+    return captured, tuple(f"{job.line(frame)} {frame.function}" for frame in shown[:SHOWN_FRAMES])
 
 
-def _coverage(case: Job, story: JobProcess, record: RunRecord) -> Coverage:
-    agent = story.agent
+def _coverage(job: Job, process: JobProcess, record: RunRecord) -> Coverage:
+    agent = process.agent
     hooks = agent.last_event("hooks") if agent is not None else None
-    core = any(name.startswith(f"core-{story.pid}.") for name in record.captures)
-    crashed = story.end.signal is not None and story.ended_by == ""
-    attached = case.job.ended_by == ATTACHED
+    core = any(name.startswith(f"core-{process.pid}.") for name in record.captures)
+    crashed = process.end.signal is not None and process.ended_by == ""
+    attached = job.facts.ended_by == ATTACHED
     missing = []
     if agent is None:
-        missing.append(f"no agent: {_why_no_agent(story, record, attached=attached)}")
+        missing.append(f"no agent: {_why_no_agent(process, record, attached=attached)}")
     else:
         missing += agent.problems
         if agent.dropped_events:
@@ -111,28 +111,28 @@ def _coverage(case: Job, story: JobProcess, record: RunRecord) -> Coverage:
             missing.append(f"no faulthandler of ours: {off.text}")
         if no_area := agent.last_event("no-modules-area"):
             missing.append(f"no names of modules: {no_area.text}")
-    if crashed and story.fault is None and agent is not None:
+    if crashed and process.fault is None and agent is not None:
         missing.append("no stack of the crash: faulthandler wrote none")
-    if not story.end.source and not attached:
+    if not process.end.source and not attached:
         missing.append("its end is unknown")
     return Coverage(
         agent=agent is not None,
-        faulthandler=story.fault is not None,
-        stacks=bool(story.stacks),
-        flight_recorder=any(name.startswith(f"flight-{story.pid}-") for name in record.flights),
+        faulthandler=process.fault is not None,
+        stacks=bool(process.stacks),
+        flight_recorder=any(name.startswith(f"flight-{process.pid}-") for name in record.flights),
         core=core,
         hooks=tuple(hooks.text.split()) if hooks is not None else (),
         missing=tuple(missing),
     )
 
 
-def _why_no_agent(story: JobProcess, record: RunRecord, *, attached: bool) -> str:
-    for option in story.argv[1:4]:
+def _why_no_agent(process: JobProcess, record: RunRecord, *, attached: bool) -> str:
+    for option in process.argv[1:4]:
         if _ISOLATED.match(option):
             return f"python {option} ignores the variables that bring it in"
     if attached:
         return "the job was started without the doctor"
-    stem = f"agent-{story.pid}-"
+    stem = f"agent-{process.pid}-"
     reasons = [one.reason for one in record.unreadable if one.name.startswith(stem)]
     if reasons:
         return reasons[0]

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Finding
 from diagnostics.diagnosis.rank_table import coverage, rank_rows, stack_groups
-from diagnostics.diagnosis.stalled_processes import standing_rows
+from diagnostics.diagnosis.stalled_processes import stalled_rows
 from diagnostics.diagnosis.timeline import timeline
 from diagnostics.diagnosis.verdict import Diagnosis, Exit, job_exit
 from diagnostics.dynamic.failures.unexplained import ObservedFacts, unexplained
@@ -29,8 +29,8 @@ REACH = 3  # source lines above and below
 JUST_NOW_S = 120.0  # a report later than this is made from an old record, and detected nothing in time
 
 
-def fill_report(
-    case: Job,
+def build_report(
+    job: Job,
     record: RunRecord,
     decision: Diagnosis,
     exit_: Exit,
@@ -46,7 +46,7 @@ def fill_report(
     `state` is the job as it was when the verdict about it was true, where that is not its end: before the first signal.
     """
     first = decision.first
-    state = state or case
+    state = state or job
     seen = unexplained(state) if first is None and decision.outcome is not JobOutcome.OK else ObservedFacts(sentence="")
     culprits = tuple(first.culprit_ranks if first is not None else seen.ranks)
     suffered = {one.rank for one in state.victims if one.rank is not None}
@@ -54,7 +54,7 @@ def fill_report(
     named = first.locations if first is not None else seen.locations
     locations = tuple(dict.fromkeys(one for one in named if one and state.homes.may_be_named(one)))
     fix = first.finding.fix if first is not None else None
-    lateness = _seconds_since(case, now_s)
+    lateness = _seconds_since(job, now_s)
     here = lateness is not None and lateness < JUST_NOW_S
     return RunReport(
         doctor_version=doctor_version(),
@@ -71,23 +71,23 @@ def fill_report(
         fix_commands=fix.commands if fix is not None else (),
         confidence=first.finding.confidence if first is not None else _certainty(decision),
         findings=_findings(decision),
-        timeline=timeline(case),
-        ranks=_rows(case, state, culprits, victims, platform.node() if here else ""),
-        coverage=coverage(case, record),
-        job_exit_code=job_exit(case)[0],
+        timeline=timeline(job),
+        ranks=_rows(job, state, culprits, victims, platform.node() if here else ""),
+        coverage=coverage(job, record),
+        job_exit_code=job_exit(job)[0],
         exit_code=exit_.code,
         exit_code_reason=exit_.reason,
-        seconds=_seconds(case, state, decision, now_s, began, here=here),
-        command=shlex.join(case.job.command),
-        environment=_environment(case),
-        cwd=case.job.cwd,
-        started=_started(case.job.started_ns),
+        seconds=_seconds(job, state, decision, now_s, began, here=here),
+        command=shlex.join(job.facts.command),
+        environment=_environment(job),
+        cwd=job.facts.cwd,
+        started=_started(job.facts.started_ns),
         sources=_excerpts(state, locations),
         stacks=stack_groups(state),
-        standing=standing_rows(state, decision.outcome),
-        notes=(*decision.notes, *_shortened(decision.handled), *_notes(case)),
+        standing=stalled_rows(state, decision.outcome),
+        notes=(*decision.notes, *_shortened(decision.handled), *_notes(job)),
         not_captured=_not_captured(record, troubles),
-        repeat=shlex.join(["ups-doctor", "run", "--", *case.job.command]) if case.job.command else "",
+        repeat=shlex.join(["ups-doctor", "run", "--", *job.facts.command]) if job.facts.command else "",
     )
 
 
@@ -96,10 +96,10 @@ def _findings(decision: Diagnosis) -> tuple[Finding, ...]:
     return tuple(one.finding for one in [*first, *decision.others])
 
 
-def _rows(case: Job, state: Job, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
+def _rows(job: Job, state: Job, culprits: Sequence[int], victims: Sequence[int], host: str) -> tuple[RankRow, ...]:
     """Returns how each rank ended, and where it stood when the verdict about it was true."""
-    rows = rank_rows(case, culprits, victims, host)
-    if state is case:
+    rows = rank_rows(job, culprits, victims, host)
+    if state is job:
         return rows
     stood = {(row.rank, row.pid): row for row in rank_rows(state, culprits, victims, host)}
     return tuple(
@@ -115,58 +115,60 @@ def _certainty(decision: Diagnosis) -> Confidence:
     return Confidence.CONFIRMED if decision.outcome is JobOutcome.OK else Confidence.POSSIBLE
 
 
-def _excerpts(case: Job, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]:
+def _excerpts(job: Job, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]:
     excerpts = []
     for location in locations[:SHOWN_LOCATIONS]:
         file, _, line = location.rpartition(":")
-        lines = case.sources.file(file).around(int(line), reach=REACH) if line.isdigit() and len(line) < 9 else ()
+        lines = job.sources.file(file).around(int(line), reach=REACH) if line.isdigit() and len(line) < 9 else ()
         if lines:
             excerpts.append(SourceExcerpt(location=location, lines=lines))
     return tuple(excerpts)
 
 
-def _seconds(case: Job, state: Job, decision: Diagnosis, now_s: float, began: float, *, here: bool) -> dict[str, float]:
+def _seconds(job: Job, state: Job, decision: Diagnosis, now_s: float, began: float, *, here: bool) -> dict[str, float]:
     seconds = {}
-    job_s = case.job.ended_s
+    job_s = job.facts.ended_s
     if job_s is not None:
         seconds["job"] = round(job_s, 3)
     failed_at = _first_failure_s(state, decision)
     if failed_at is not None and here:
-        seconds["detection"] = round(max(0.0, now_s - case.job.started_ns / 1e9 - failed_at), 3)
+        seconds["detection"] = round(max(0.0, now_s - job.facts.started_ns / 1e9 - failed_at), 3)
     seconds["diagnosis"] = round(time.monotonic() - began, 3)
     return seconds
 
 
-def _first_failure_s(case: Job, decision: Diagnosis) -> float | None:
+def _first_failure_s(job: Job, decision: Diagnosis) -> float | None:
     """Returns when the trouble began to show: a culprit's end, the stall's beginning, or what the verdict names."""
-    if case.culprits:
-        return min(map(ended_s, case.culprits))
-    if case.job.stalls and decision.outcome is JobOutcome.HANG:
-        return case.job.stalls[-1].began_s
+    if job.culprits:
+        return min(map(ended_s, job.culprits))
+    if job.facts.stalls and decision.outcome is JobOutcome.HANG:
+        return job.facts.stalls[-1].began_s
     return decision.first.began_s if decision.first is not None else None
 
 
-def _seconds_since(case: Job, now_s: float) -> float | None:
+def _seconds_since(job: Job, now_s: float) -> float | None:
     """Returns how long ago the job ended, or began where its end is unknown."""
-    if case.job.started_ns <= 0:
+    if job.facts.started_ns <= 0:
         return None
-    return now_s - case.job.started_ns / 1e9 - (case.job.ended_s or 0.0)
+    return now_s - job.facts.started_ns / 1e9 - (job.facts.ended_s or 0.0)
 
 
-def _environment(case: Job) -> dict[str, str]:
-    pythons = sorted({story.agent.python for story in case.ranks if story.agent is not None and story.agent.python})
+def _environment(job: Job) -> dict[str, str]:
+    pythons = sorted(
+        {process.agent.python for process in job.ranks if process.agent is not None and process.agent.python}
+    )
     facts = {"python of the job": ", ".join(pythons)} if pythons else {}
-    return {**facts, **dict(sorted(case.job.variables.items()))}
+    return {**facts, **dict(sorted(job.facts.variables.items()))}
 
 
-def _notes(case: Job) -> list[str]:
-    notes = past_stalls(case)
-    restarts = max((story.restart for story in case.ranks), default=0)
+def _notes(job: Job) -> list[str]:
+    notes = past_stalls(job)
+    restarts = max((process.restart for process in job.ranks), default=0)
     if restarts:
         notes.append(
             f"the ranks were started again {restarts} time{'s' if restarts > 1 else ''}; the last start counts"
         )
-    if case.job.ended_by == "unknown":
+    if job.facts.ended_by == "unknown":
         notes.append("the doctor was ended before the job: how it went on is known from what the ranks wrote only")
     return notes
 

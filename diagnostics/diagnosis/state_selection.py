@@ -56,25 +56,25 @@ class LastWord:
     stopped: bool = False
 
 
-def last_word(case: Job, before: Job | None, decide_on: Callable[[Job, bool], Diagnosis]) -> LastWord:
+def last_word(job: Job, before: Job | None, decide_on: Callable[[Job, bool], Diagnosis]) -> LastWord:
     """Returns the verdict about an ended job. `before` is its state before the first signal, where that was kept.
 
     `decide_on(case, running)` asks the signatures.
     """
     if before is None:
-        return LastWord(decision=decide_on(case, False), state=case)
-    if _doctor_asked(case):
-        state = _with_reason(before, case)
-        return LastWord(decision=_of_stopped(case, state, decide_on(state, True)), state=state, stopped=True)
-    whole = LastWord(decision=decide_on(case, False), state=case)
-    if not stood_still(before) or _went_on(case, before):
+        return LastWord(decision=decide_on(job, False), state=job)
+    if _doctor_asked(job):
+        state = _with_reason(before, job)
+        return LastWord(decision=_of_stopped(job, state, decide_on(state, True)), state=state, stopped=True)
+    whole = LastWord(decision=decide_on(job, False), state=job)
+    if not stood_still(before) or _went_on(job, before):
         return whole
     then = decide_on(before, True)
     if then.outcome is not JobOutcome.HANG:
         return whole
-    if ended_from_outside(case) and whole.decision.failure_class not in _KERNELS:
+    if ended_from_outside(job) and whole.decision.failure_class not in _KERNELS:
         return LastWord(decision=_noted(then, ENDED_FROM_OUTSIDE), state=before, stopped=True)
-    if foundation(then, before) > foundation(whole.decision, case) and whole.decision.outcome is not JobOutcome.OK:
+    if foundation(then, before) > foundation(whole.decision, job) and whole.decision.outcome is not JobOutcome.OK:
         kept = f"the job ended by itself after that: {_words(whole.decision)}, which is less well founded"
         return LastWord(decision=_noted(then, kept), state=before)
     if _words(then) == _words(whole.decision):
@@ -83,11 +83,11 @@ def last_word(case: Job, before: Job | None, decide_on: Callable[[Job, bool], Di
     return replace(whole, decision=_noted(whole.decision, said))
 
 
-def foundation(decision: Diagnosis, case: Job) -> Foundation:
+def foundation(decision: Diagnosis, job: Job) -> Foundation:
     """Returns how well a verdict about a case is founded."""
     if decision.first is None:
         return Foundation.NOTHING
-    if case.job.proved and decision.first.finding.code.startswith("D3"):
+    if job.facts.proved and decision.first.finding.code.startswith("D3"):
         return Foundation.PROVED
     return {
         Confidence.CONFIRMED: Foundation.CONFIRMED,
@@ -96,59 +96,59 @@ def foundation(decision: Diagnosis, case: Job) -> Foundation:
     }[decision.first.finding.confidence]
 
 
-def ended_from_outside(case: Job) -> bool:
+def ended_from_outside(job: Job) -> bool:
     """Whether a job that the doctor sent nothing was ended by a signal that no part of it had decided on."""
-    if case.job.ended_s is None or case.job.ended_by == "unknown":  # nobody saw its end: the doctor was killed
+    if job.facts.ended_s is None or job.facts.ended_by == "unknown":  # nobody saw its end: the doctor was killed
         return True
-    if case.job.ended_by == "interrupt" or case.job.signal in _BY_SIGNAL:
+    if job.facts.ended_by == "interrupt" or job.facts.signal in _BY_SIGNAL:
         return True
-    if case.job.exit_code == _ENDED_BY_TIMEOUT or case.job.exit_code in [128 + number for number in _BY_SIGNAL]:
+    if job.facts.exit_code == _ENDED_BY_TIMEOUT or job.facts.exit_code in [128 + number for number in _BY_SIGNAL]:
         return True
-    return any(_was_asked(case, story) for story in case.processes)
+    return any(_was_asked(job, process) for process in job.processes)
 
 
-def _was_asked(case: Job, story: JobProcess) -> bool:
+def _was_asked(job: Job, process: JobProcess) -> bool:
     """Whether a rank or launcher died of a signal of unknown origin, or answered one with an exception."""
-    if story.part not in (ProcessRole.RANK, ProcessRole.LAUNCHER):
+    if process.part not in (ProcessRole.RANK, ProcessRole.LAUNCHER):
         return False
-    if story.end.signal in _BY_SIGNAL and story.ended_by == "unknown":
+    if process.end.signal in _BY_SIGNAL and process.ended_by == "unknown":
         return True
-    last = max((one.at_s for one in story.raised), default=0.0)
-    interrupted = (one for one in story.raised if INTERRUPTED.match(one.text))
-    return any(last - one.at_s < TEARDOWN_S for one in interrupted) or _left_in_a_handler(case, story)
+    last = max((one.at_s for one in process.raised), default=0.0)
+    interrupted = (one for one in process.raised if INTERRUPTED.match(one.text))
+    return any(last - one.at_s < TEARDOWN_S for one in interrupted) or _left_in_a_handler(job, process)
 
 
-def _left_in_a_handler(case: Job, story: JobProcess) -> bool:
+def _left_in_a_handler(job: Job, process: JobProcess) -> bool:
     """Whether the function that left is one that the same file gives to signal.signal or add_signal_handler."""
-    left = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
+    left = process.agent.last_event("sys.exit", "os._exit") if process.agent is not None else None
     for frame in left.path if left is not None else ():
         name = re.escape(frame.function.rpartition(".")[2])
         registers = re.compile(rf"\b(?:signal|add_signal_handler)\([^()\n]{{1,200}}\b{name}\b")
-        if any(registers.search(line) for line in case.sources.file(frame.file).lines):
+        if any(registers.search(line) for line in job.sources.file(frame.file).lines):
             return True
     return False
 
 
-def _doctor_asked(case: Job) -> bool:
+def _doctor_asked(job: Job) -> bool:
     """Whether the doctor sent the job a signal before it had ended."""
-    asked = case.job.ended_by == "interrupt" or case.job.ended_for_hanging
-    return asked and any(one.why == case.job.ended_by for one in case.job.sent)
+    asked = job.facts.ended_by == "interrupt" or job.facts.ended_for_hanging
+    return asked and any(one.why == job.facts.ended_by for one in job.facts.sent)
 
 
-def _with_reason(before: Job, case: Job) -> Job:
+def _with_reason(before: Job, job: Job) -> Job:
     """Returns the state in which the doctor ended a job for standing still, as one that stood still."""
-    if not case.job.ended_for_hanging:
+    if not job.facts.ended_for_hanging:
         return before
-    return replace(before, job=replace(before.job, ended_by=case.job.ended_by))
+    return replace(before, facts=replace(before.facts, ended_by=job.facts.ended_by))
 
 
-def _of_stopped(case: Job, state: Job, decision: Diagnosis) -> Diagnosis:
+def _of_stopped(job: Job, state: Job, decision: Diagnosis) -> Diagnosis:
     """Returns the verdict about a job that was asked to end: a healthy one neither hung nor crashed."""
-    asked = _asked_in_words(case)
-    if case.job.ended_for_hanging:
+    asked = _asked_in_words(job)
+    if job.facts.ended_for_hanging:
         return decision
-    still = stood_still(state) or bool(state.job.proved)
-    failed = any(story.failed for story in state.processes)
+    still = stood_still(state) or bool(state.facts.proved)
+    failed = any(process.failed for process in state.processes)
     if decision.outcome in (JobOutcome.HANG, JobOutcome.CRASH) and not still and not failed:
         decision = Diagnosis(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=(), notes=decision.notes)
     if decision.outcome in (JobOutcome.HANG, JobOutcome.CRASH):
@@ -156,19 +156,19 @@ def _of_stopped(case: Job, state: Job, decision: Diagnosis) -> Diagnosis:
     return _noted(decision, "interrupted", f"{asked} ended the job while it went on")
 
 
-def _asked_in_words(case: Job) -> str:
-    first = min(case.job.sent, key=lambda one: one.at_s)
+def _asked_in_words(job: Job) -> str:
+    first = min(job.facts.sent, key=lambda one: one.at_s)
     return f"{signal_name(first.signal)} at {first.at_s:.1f} s"
 
 
-def _went_on(case: Job, before: Job) -> bool:
+def _went_on(job: Job, before: Job) -> bool:
     """Whether the job trained on after `before` was kept, or lived on for longer than a teardown takes."""
-    steps = {(story.pid, story.start_ticks): story.steps for story in before.processes}
-    if any(story.steps > steps.get((story.pid, story.start_ticks), 0) for story in case.processes):
+    steps = {(process.pid, process.start_ticks): process.steps for process in before.processes}
+    if any(process.steps > steps.get((process.pid, process.start_ticks), 0) for process in job.processes):
         return True
-    last = case.job.stalls[-1] if case.job.stalls else None
+    last = job.facts.stalls[-1] if job.facts.stalls else None
     over = last.over_s if last is not None else None
-    return over is not None and case.job.ended_s is not None and case.job.ended_s - over > TEARDOWN_S
+    return over is not None and job.facts.ended_s is not None and job.facts.ended_s - over > TEARDOWN_S
 
 
 def _words(decision: Diagnosis) -> str:

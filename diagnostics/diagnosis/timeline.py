@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.evidence import how_it_ended, program
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.dynamic.job.process_list import at_s
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import AgentData, CollectiveCall, LifecycleEvent
 from diagnostics.report.run_report import TimelineEntry
 
@@ -27,62 +27,62 @@ WORDS = {
 }  # fmt: skip
 
 
-def timeline(case: Job) -> tuple[TimelineEntry, ...]:
+def timeline(job: Job) -> tuple[TimelineEntry, ...]:
     """Returns the events by time: of each rank the last dozen, of the other processes start, failures and end."""
     order = sorted(
-        case.processes, key=lambda story: (story.part is not ProcessRole.RANK, not story.failed, story.began_s)
+        job.processes, key=lambda process: (process.part is not ProcessRole.RANK, not process.failed, process.began_s)
     )
-    entries = [entry for story in order[:MOST_PROCESSES] for entry in _of_story(case, story)]
+    entries = [entry for process in order[:MOST_PROCESSES] for entry in _of_process(job, process)]
     return tuple(sorted(entries, key=lambda entry: entry.at_s))
 
 
-def ended_in_words(story: JobProcess) -> str:
+def ended_in_words(process: JobProcess) -> str:
     """Returns "died of SIGSEGV after 3.2 s", "ended by its launcher (died of SIGTERM)"."""
-    how = how_it_ended(story)
-    if story.ended_by.startswith("pid "):
-        how = f"ended by process {story.ended_by[4:]} of the job ({how})"
-    elif story.ended_by:
-        how = f"{ENDERS[story.ended_by]} ({how})"
-    return f"{how} after {story.end.at_s:.1f} s" if story.end.at_s is not None else how
+    how = how_it_ended(process)
+    if process.ended_by.startswith("pid "):
+        how = f"ended by process {process.ended_by[4:]} of the job ({how})"
+    elif process.ended_by:
+        how = f"{ENDERS[process.ended_by]} ({how})"
+    return f"{how} after {process.end.at_s:.1f} s" if process.end.at_s is not None else how
 
 
-def last_collective(story: JobProcess) -> str:
+def last_collective(process: JobProcess) -> str:
     """Returns "all_reduce #17", with " (waiting)" where it never returned; "" where there was none."""
-    calls = story.agent.collectives if story.agent is not None else ()
+    calls = process.agent.collectives if process.agent is not None else ()
     if not calls:
         return ""
     waiting = " (waiting)" if calls[-1].left_s is None else ""
     return f"{_collective(calls[-1])}{waiting}"
 
 
-def _of_story(case: Job, story: JobProcess) -> Iterator[TimelineEntry]:
-    if story.part is not ProcessRole.RANK:
+def _of_process(job: Job, process: JobProcess) -> Iterator[TimelineEntry]:
+    if process.part is not ProcessRole.RANK:
         yield TimelineEntry(
-            at_s=story.began_s, rank=None, pid=story.pid, what=f"started: {story.part} {program(story)}"
+            at_s=process.began_s, rank=None, pid=process.pid, what=f"started: {process.part} {program(process)}"
         )
-    telling = _telling(case, story, story.agent) if story.agent is not None else []
-    yield from telling[-EACH if story.part is ProcessRole.RANK else -4 :]
-    known = story.end.exit_code is not None or story.end.signal is not None
-    if known and story.end.at_s is not None and not (story.part is ProcessRole.HELPER and not story.failed):
-        place = story.death.location if story.death is not None else ""
-        what = ended_in_words(story).rpartition(" after ")[0]
-        yield TimelineEntry(at_s=story.end.at_s, rank=_rank(story), pid=story.pid, what=what, location=place)
+    telling = _telling(job, process, process.agent) if process.agent is not None else []
+    yield from telling[-EACH if process.part is ProcessRole.RANK else -4 :]
+    known = process.end.exit_code is not None or process.end.signal is not None
+    if known and process.end.at_s is not None and not (process.part is ProcessRole.HELPER and not process.failed):
+        place = process.death.location if process.death is not None else ""
+        what = ended_in_words(process).rpartition(" after ")[0]
+        yield TimelineEntry(at_s=process.end.at_s, rank=_rank(process), pid=process.pid, what=what, location=place)
 
 
-def _telling(case: Job, story: JobProcess, agent: AgentData) -> list[TimelineEntry]:
+def _telling(job: Job, process: JobProcess, agent: AgentData) -> list[TimelineEntry]:
     done = {event.kind for event in agent.events}
-    calls = [(call.sequence, _call_entry(case, story, agent, call)) for call in agent.collectives[-EACH:]]
+    calls = [(call.sequence, _call_entry(job, process, agent, call)) for call in agent.collectives[-EACH:]]
     events = [
-        (event.sequence, _event_entry(case, story, agent, event))
+        (event.sequence, _event_entry(job, process, agent, event))
         for event in agent.events
         if _is_telling(event) and event.kind.removesuffix("-begin") not in done - {event.kind}
     ]
     entries = [entry for _, entry in sorted([*calls, *events], key=lambda pair: pair[0])]
     if agent.steps.count and agent.steps.last_s is not None:
         step = TimelineEntry(
-            at_s=at_s(case.job, agent, agent.steps.last_s),
-            rank=_rank(story),
-            pid=story.pid,
+            at_s=job_time(job.facts, agent, agent.steps.last_s),
+            rank=_rank(process),
+            pid=process.pid,
             what=f"optimizer step {agent.steps.count}",
         )
         entries = sorted([*entries, step], key=lambda entry: entry.at_s)
@@ -104,7 +104,7 @@ _RAISED = {
 }
 
 
-def _event_entry(case: Job, story: JobProcess, agent: AgentData, event: LifecycleEvent) -> TimelineEntry:
+def _event_entry(job: Job, process: JobProcess, agent: AgentData, event: LifecycleEvent) -> TimelineEntry:
     frames = user_frames(event.path, agent_folder=agent.agent_folder)
     word, text = WORDS.get(event.kind, event.kind), event.text
     if event.kind in ("sys.exit", "os._exit"):
@@ -114,22 +114,22 @@ def _event_entry(case: Job, story: JobProcess, agent: AgentData, event: Lifecycl
         how = how.removeprefix("how=")
         word = _RAISED.get(how, word if how == "caught" else f"{word} and {how}")
     return TimelineEntry(
-        at_s=at_s(case.job, agent, event.seconds),
-        rank=_rank(story),
-        pid=story.pid,
+        at_s=job_time(job.facts, agent, event.seconds),
+        rank=_rank(process),
+        pid=process.pid,
         what=" ".join(f"{word} {text}".split())[:MAX_TEXT],
-        location=case.line(frames[0]) if frames else "",
+        location=job.line(frames[0]) if frames else "",
     )
 
 
-def _call_entry(case: Job, story: JobProcess, agent: AgentData, call: CollectiveCall) -> TimelineEntry:
+def _call_entry(job: Job, process: JobProcess, agent: AgentData, call: CollectiveCall) -> TimelineEntry:
     frames = user_frames(call.path, agent_folder=agent.agent_folder)
     return TimelineEntry(
-        at_s=at_s(case.job, agent, call.entered_s),
-        rank=_rank(story),
-        pid=story.pid,
+        at_s=job_time(job.facts, agent, call.entered_s),
+        rank=_rank(process),
+        pid=process.pid,
         what=f"{'waits in' if call.left_s is None else 'did'} {_collective(call)}",
-        location=case.line(frames[0]) if frames else "",
+        location=job.line(frames[0]) if frames else "",
     )
 
 
@@ -137,5 +137,5 @@ def _collective(call: CollectiveCall) -> str:
     return f"{call.op} #{call.number}" if call.number >= 0 else call.op
 
 
-def _rank(story: JobProcess) -> int | None:
-    return story.rank if story.part is ProcessRole.RANK else None
+def _rank(process: JobProcess) -> int | None:
+    return process.rank if process.part is ProcessRole.RANK else None

@@ -51,20 +51,20 @@ class Exit:
     reason: str
 
 
-def decide(case: Job, matches: Sequence[Match]) -> Diagnosis:
+def arbitrate(job: Job, matches: Sequence[Match]) -> Diagnosis:
     """Returns the verdict over all that the signatures said."""
-    handled = _handled(case)
-    pids = {one.story.pid for one in handled}
+    handled = _handled(job)
+    pids = {one.process.pid for one in handled}
     # In a job that says 0 nothing is a crash that the job itself dealt with, whatever a signature knows about it.
     counted = [one for one in matches if not (one.outcome in _FAILURES and one.explains and pids >= set(one.explains))]
-    return replace(_decide(case, counted), handled=tuple(one.sentence for one in handled))
+    return replace(_decide(job, counted), handled=tuple(one.sentence for one in handled))
 
 
-def _decide(case: Job, matches: Sequence[Match]) -> Diagnosis:
+def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:
     roots = sorted(_without_generic_doubles([one for one in matches if one.is_root]), key=_rank)
     cascades = sorted((one for one in matches if not one.is_root), key=_rank)
     if not roots:
-        return _unmatched(case, cascades)
+        return _unmatched(job, cascades)
     first = roots[0]
     return Diagnosis(
         outcome=first.outcome,
@@ -74,20 +74,20 @@ def _decide(case: Job, matches: Sequence[Match]) -> Diagnosis:
     )
 
 
-def exit_of(case: Job, decision: Diagnosis, *, strict: bool = False, stopped: bool = False) -> Exit:
+def exit_of(job: Job, decision: Diagnosis, *, strict: bool = False, stopped: bool = False) -> Exit:
     """Returns the exit code by the table of the command's documentation. `stopped`: somebody asked the job to end."""
-    own, said = job_exit(case)
-    if case.job.ended_by == ATTACHED:
+    own, said = job_exit(job)
+    if job.facts.ended_by == ATTACHED:
         return _of_attached(decision)
-    if case.job.ended_by == "interrupt":
-        number = next((one.signal for one in case.job.sent if one.why == "interrupt"), signal.SIGINT)
+    if job.facts.ended_by == "interrupt":
+        number = next((one.signal for one in job.facts.sent if one.why == "interrupt"), signal.SIGINT)
         return Exit(code=128 + number, reason=f"the job was ended by {signal_name(number)} to the doctor")
-    if decision.outcome is JobOutcome.HANG and case.job.ended_for_hanging:
+    if decision.outcome is JobOutcome.HANG and job.facts.ended_for_hanging:
         return Exit(code=STALLED_EXIT, reason="the job hung and was ended by the doctor")
     if decision.outcome is JobOutcome.HANG and stopped and own is not None:
         return Exit(code=own, reason=f"the job hung and was ended from outside; it {said}")
     if decision.outcome in (JobOutcome.CRASH, JobOutcome.HANG):
-        died = _culprits_signal(case, decision)
+        died = _culprits_signal(job, decision)
         if died is not None:
             return Exit(code=128 + died.number, reason=f"{died.who} died of {signal_name(died.number)}; the job {said}")
         if own in (0, None):
@@ -100,11 +100,11 @@ def exit_of(case: Job, decision: Diagnosis, *, strict: bool = False, stopped: bo
     return Exit(code=own if own is not None else 0, reason=f"the job {said}")
 
 
-def _handled(case: Job) -> list[FailureFate]:
+def _handled(job: Job) -> list[FailureFate]:
     """Returns what failed in a job that ended with 0 and did not have to change its code."""
-    if case.failed or case.job.exit_code != 0:
+    if job.failed or job.facts.exit_code != 0:
         return []
-    return [one for one in failure_fates(case) if one.fate is not Fate.DROPPED]
+    return [one for one in failure_fates(job) if one.fate is not Fate.DROPPED]
 
 
 def _of_attached(decision: Diagnosis) -> Exit:
@@ -117,12 +117,12 @@ def _of_attached(decision: Diagnosis) -> Exit:
     return Exit(code=1, reason="something is wrong with a job that runs")
 
 
-def job_exit(case: Job) -> tuple[int | None, str]:
+def job_exit(job: Job) -> tuple[int | None, str]:
     """Returns the job's own exit code as a shell would see it, and how it ended in words."""
-    if case.job.signal is not None:
-        return 128 + case.job.signal, f"died of {signal_name(case.job.signal)}"
-    if case.job.exit_code is not None:
-        return case.job.exit_code, f"ended with exit code {case.job.exit_code}"
+    if job.facts.signal is not None:
+        return 128 + job.facts.signal, f"died of {signal_name(job.facts.signal)}"
+    if job.facts.exit_code is not None:
+        return job.facts.exit_code, f"ended with exit code {job.facts.exit_code}"
     return None, "has no known end"
 
 
@@ -140,17 +140,17 @@ def _without_generic_doubles(roots: Sequence[Match]) -> list[Match]:
     ]
 
 
-def _unmatched(case: Job, cascades: Sequence[Match]) -> Diagnosis:
-    notes = ("interrupted",) if case.job.ended_by == "interrupt" else ()
+def _unmatched(job: Job, cascades: Sequence[Match]) -> Diagnosis:
+    notes = ("interrupted",) if job.facts.ended_by == "interrupt" else ()
     others = tuple(cascades)
-    looked = judgement_of(case)
+    looked = judgement_of(job)
     if looked is not None and not looked.still and not looked.goes_on:
         return Diagnosis(
             outcome=JobOutcome.UNKNOWN, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes
         )
-    if stood_still(case):
+    if stood_still(job):
         return Diagnosis(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
-    crashed = case.failed and (case.job.ended_by != "interrupt" or bool(case.culprits))
+    crashed = job.failed and (job.facts.ended_by != "interrupt" or bool(job.culprits))
     if crashed:
         return Diagnosis(outcome=JobOutcome.CRASH, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
     return Diagnosis(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=others, notes=notes)
@@ -162,11 +162,11 @@ class _Died:
     who: str
 
 
-def _culprits_signal(case: Job, decision: Diagnosis) -> _Died | None:
+def _culprits_signal(job: Job, decision: Diagnosis) -> _Died | None:
     """Returns the signal that a culprit rank died of by itself; the verdict says who that is, where there is one."""
     ranks = decision.first.culprit_ranks if decision.first is not None else ()
-    stories: list[JobProcess] = [story for rank in ranks if (story := case.of_rank(rank)) is not None]
-    for story in stories if decision.first is not None else case.culprits:
-        if story.end.signal is not None and story.ended_by not in ENDED_BY_OTHERS:
-            return _Died(number=story.end.signal, who=f"rank {story.rank}")
+    processes: list[JobProcess] = [process for rank in ranks if (process := job.of_rank(rank)) is not None]
+    for process in processes if decision.first is not None else job.culprits:
+        if process.end.signal is not None and process.ended_by not in ENDED_BY_OTHERS:
+            return _Died(number=process.end.signal, who=f"rank {process.rank}")
     return None

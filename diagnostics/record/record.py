@@ -20,7 +20,7 @@ from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.agent_file import decode_agent_file
 from diagnostics.record.flight_recorder import FlightEntry, flight_from_json
-from diagnostics.record.stacks import FaulthandlerLog, ProcessFrames, frames_from_json, parse_fault_report
+from diagnostics.record.stacks import AgentStacks, FaulthandlerLog, frames_from_json, parse_fault_report
 from diagnostics.record.supervisor_facts import SupervisorFacts
 from diagnostics.record.untrusted_files import (
     MAX_FILES,
@@ -65,7 +65,7 @@ class RunRecord:
     sources: Mapping[str, str] = field(default_factory=dict)  # by the path the file had
     flights: tuple[str, ...] = ()  # names of the flight recorders' dumps
     flight_entries: Mapping[str, tuple[FlightEntry, ...]] = field(default_factory=dict)  # by "PID-START"
-    frames: Mapping[str, ProcessFrames] = field(default_factory=dict)  # by "PID-START"
+    frames: Mapping[str, AgentStacks] = field(default_factory=dict)  # by "PID-START"
 
     @classmethod
     def load(cls, folder: Path) -> RunRecord:
@@ -216,7 +216,7 @@ def agents_folder(folder: Path) -> Path:
 
 def _answers(
     folder: Path, unreadable: list[Unreadable], homes: Homes
-) -> tuple[tuple[str, ...], dict[str, tuple[FlightEntry, ...]], dict[str, ProcessFrames]]:
+) -> tuple[tuple[str, ...], dict[str, tuple[FlightEntry, ...]], dict[str, AgentStacks]]:
     """Returns what the processes wrote when they were asked: names of flight recorders' dumps, these, and stacks."""
     names = [name for name in names_in(folder) if name.startswith(("flight-", "frames-")) and name.endswith(".json")]
     entries: dict[str, tuple[FlightEntry, ...]] = {}

@@ -52,7 +52,7 @@ class HandledError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProcessFrames:
+class AgentStacks:
     """All threads of one process, the main thread first, and the counter of its default group at that moment."""
 
     threads: tuple[ThreadFrames, ...] = ()
@@ -78,13 +78,13 @@ class ProcessFrames:
         return tuple(found)
 
 
-def frames_from_json(value: Any, homes: Homes = NOWHERE) -> ProcessFrames:
+def frames_from_json(value: Any, homes: Homes = NOWHERE) -> AgentStacks:
     """Returns what such a file says. Raises ValueError where it is no object with a list of threads."""
     listed = value.get("threads") if isinstance(value, Mapping) else None
     if not isinstance(listed, list):
         raise ValueError("holds no list of threads")
     threads = [_thread(one, homes) for one in listed[:MAX_THREADS] if isinstance(one, Mapping)]
-    return ProcessFrames(
+    return AgentStacks(
         threads=tuple(sorted(threads, key=lambda thread: not thread.main)),
         group_number=number_of(value.get("group_number")),
     )

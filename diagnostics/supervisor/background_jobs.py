@@ -28,7 +28,7 @@ _MOST_BYTES = 1 << 20
 _MOST_FILES = 20  # beside a script
 
 
-def background_trainings(members: Iterable[Member], agents: Path, tied: Collection[int]) -> list[int]:
+def background_jobs(members: Iterable[Member], agents: Path, tied: Collection[int]) -> list[int]:
     """Returns the pids of living launchers, and of living programs that train or are about to.
 
     Of those that are `tied` to the job, and would be ended, also what has merely loaded torch or is about to: the

@@ -15,8 +15,8 @@ from diagnostics.machine.processes.debugger_tools import running_tools
 from diagnostics.machine.processes.job_processes import JobTree, Member
 from diagnostics.record.record import BEFORE
 from diagnostics.record.supervisor_facts import Missing, Stall
-from diagnostics.supervisor.capture.core_dumps import cores
-from diagnostics.supervisor.capture.exception_flag import RaisedWatch
+from diagnostics.supervisor.capture.core_dumps import capture_core_dumps
+from diagnostics.supervisor.capture.exception_flag import ExceptionFlag
 from diagnostics.supervisor.capture.host_facts import HostFacts, at_start
 from diagnostics.supervisor.capture.pre_signal_state import keep_state
 from diagnostics.supervisor.capture.run_folder import RunFolder
@@ -61,7 +61,7 @@ class CaptureController:
         self._hangs = HangMonitor(place, now, self._note)
         self._around: HostFacts | None = None
         self._progress = None if waits_for_orders(tuple(command)) else JobProgress(place.agents, stall_timeout_s)
-        self._raising, self._raised = RaisedWatch(place.agents), set[int]()
+        self._raising, self._raised = ExceptionFlag(place.agents), set[int]()
         self._pauses_s = self._next_look = self._next_provisional = 0.0
         self._progress_at_end: tuple[Stall, ...] = ()
         self._now, self._ended_s, self._told_stall = now, float("-inf"), False
@@ -163,7 +163,9 @@ class CaptureController:
         self._report.close()
         dead = {member.pid: Path(member.cwd or "/") for member in self._dumped}
         if dead:
-            self._begin(lambda: self._note(cores(dead, self._place.record, self._file.started_ns, CORES_S)))
+            self._begin(
+                lambda: self._note(capture_core_dumps(dead, self._place.record, self._file.started_ns, CORES_S))
+            )
             self._join(CORES_S + SNAPSHOT_S)
         if self._around is not None:
             around = self._around

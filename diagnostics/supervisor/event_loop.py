@@ -16,7 +16,7 @@ from diagnostics.machine.execution.terminal import Terminal
 from diagnostics.machine.processes.job_processes import OWN, JobTree, signal_all
 from diagnostics.machine.processes.pidfds import adopt_orphans
 from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING, Missing
-from diagnostics.supervisor.background_jobs import background_trainings
+from diagnostics.supervisor.background_jobs import background_jobs
 from diagnostics.supervisor.background_services import Leftovers, Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.captures import CaptureController
@@ -171,7 +171,7 @@ class EventLoop:
         self._tree.look()
         wanted = self._tree.root.status == 0 and self._background == "services stay"
         while wanted and not self._ending.is_on:
-            pids = background_trainings(self._tree.members.values(), self._place.agents, self._left.to_end())
+            pids = background_jobs(self._tree.members.values(), self._place.agents, self._left.to_end())
             if pids and not self._in_background:
                 self._in_background = True
                 self._terminal.take_back()

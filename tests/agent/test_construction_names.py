@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.dynamic.job.last_activity import explain_death
+from diagnostics.dynamic.job.last_activity import last_activity
 
 MODELS = """
 from torch import nn
@@ -127,7 +127,7 @@ def names(tmp_path_factory, watcher):
     found = {}
     for name, pid in (line.split() for line in run.stdout.splitlines()):
         agent = run.record.of_pid(int(pid))
-        death = explain_death(agent, None, agent.last_event("exception"))
+        death = last_activity(agent, None, agent.last_event("exception"))
         assert death.activity == "construct"
         found[name] = (death.module.path, death.module.class_name, death.module.root_class)
     return found

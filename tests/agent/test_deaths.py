@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.dynamic.job.last_activity import explain_death
+from diagnostics.dynamic.job.last_activity import last_activity
 
 ZOO = Path(__file__).parents[1] / "zoo"
 OPERATOR = (ZOO / "segfault_operator.py").read_text()
@@ -99,7 +99,7 @@ def deaths(tmp_path_factory, watcher):
         agent = run.record.of_pid(pid)
         assert agent is not None
         fault = run.record.fault_of(agent)
-        found[case] = (status & ~0x80, agent, fault, explain_death(agent, fault, agent.last_event("exception")))
+        found[case] = (status & ~0x80, agent, fault, last_activity(agent, fault, agent.last_event("exception")))
     return found
 
 
@@ -149,7 +149,7 @@ def test_a_data_worker_that_dies_is_told_from_its_rank(watch):
     rank = run.record.of_rank(1)
     (worker,) = run.record.children_of(rank)
     assert worker.forked_from == rank.pid
-    death = explain_death(worker, run.record.fault_of(worker))
+    death = last_activity(worker, run.record.fault_of(worker))
     assert (death.location, death.activity) == ("main.py:10", "")
     # What the rank itself says depends on who notices first: a lost worker or a reset connection.
     assert rank.last_event("exception").path[0].line == 13

@@ -13,8 +13,8 @@ from diagnostics.attach.stack_tree_text import TextTree, lines_of
 from diagnostics.core.console import printable
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import ProcessRole
-from diagnostics.dynamic.job.stack_classifier import RankActivity, place_of
-from diagnostics.dynamic.stall.liveness import judge
+from diagnostics.dynamic.job.stack_classifier import RankActivity, classify
+from diagnostics.dynamic.stall.liveness import assess
 from diagnostics.dynamic.stall.motion import ActivityDelta, ActivityLevel, Observation, moved
 from diagnostics.dynamic.stall.stack_prefix_tree import ProcessStack, ranges
 from diagnostics.machine.facts import Activity
@@ -41,7 +41,7 @@ def standing(
         owner=None,
         argv=("python", "train.py"),
         frames=frames,
-        place=place_of(frames),
+        place=classify(frames),
         moved=ActivityDelta(motion=motion, **facts),  # type: ignore[arg-type]
     )
 
@@ -76,7 +76,7 @@ def test_sixty_four_ranks_fit_on_a_narrow_screen(colour: bool) -> None:
 
 def test_what_the_looks_mean() -> None:
     def words(*ranks: ProcessStack) -> tuple[bool, bool, str]:
-        found = judge(ranks, seconds=5.0, cwd="/job", world_size=len(ranks))
+        found = assess(ranks, seconds=5.0, cwd="/job", world_size=len(ranks))
         return found.still, found.goes_on, found.words
 
     asleep = (Frame(file="/job/train.py", line=7, function="wait"), MAIN)
@@ -123,7 +123,7 @@ def test_stacks_tell_in_which_call_a_rank_waits() -> None:
     assert [
         (place.doing, place.op)
         for place in map(
-            place_of, ((REDUCE, wrapper, objects, wrapper, LOOP), (BACKWARD, LOOP), (elastic, LOOP), SAVES, ())
+            classify, ((REDUCE, wrapper, objects, wrapper, LOOP), (BACKWARD, LOOP), (elastic, LOOP), SAVES, ())
         )
     ] == [
         (RankActivity.WAITS, "all_gather_object"),

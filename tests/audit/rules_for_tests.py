@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from diagnostics.audit.rule import Edit, Violation, hit, step
+from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -28,7 +28,7 @@ def calls_of_wait(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if isinstance(call.func, ast.Name) and call.func.id == "wait":
             given = [*call.args, *call.keywords]
             at = (call.end_lineno or 0, (call.end_col_offset or 1) - 1)
-            yield hit(
+            yield violation(
                 file,
                 call,
                 "wait() waits for ever",

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
-from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank
+from diagnostics.static.dataflow.rank_predicates import OPEN, ConcreteRank
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -53,7 +53,7 @@ def on_four(expression: str) -> list[object]:
     function = project.by_name["asked"][0]
     value = next(node.value for node in function.own_nodes if isinstance(node, ast.Return))
     assert value is not None
-    found = [ConcreteEvaluator(project).value(value, function, OnRank(rank, 4)) for rank in range(4)]
+    found = [ConcreteEvaluator(project).value(value, function, ConcreteRank(rank, 4)) for rank in range(4)]
     return [OPEN_TEXT if one is OPEN else one for one in found]
 
 

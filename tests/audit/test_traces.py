@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.entry_points import EntryPoint
 from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Trace, meeting
-from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.event_traces import event_traces
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -19,7 +19,7 @@ def traced(**files: str) -> list[Trace]:
     audited = [
         ProjectFile(f"{name}.py", textwrap.dedent(text).encode(), FileKind.PYTHON) for name, text in files.items()
     ]
-    return list(traces(Project(audited)))
+    return list(event_traces(Project(audited)))
 
 
 def lines(trace: Trace) -> list[str]:
@@ -56,7 +56,7 @@ def test_calls_stand_in_the_order_of_evaluation_also_through_functions_of_other_
                 main()
         """,
     )
-    assert trace.start is Start.SCRIPT
+    assert trace.start is EntryPoint.SCRIPT
     assert lines(trace) == [
         f"groups.py:5 {INIT}",
         f"groups.py:6 {BARRIER}",
@@ -186,7 +186,7 @@ def test_a_function_given_to_spawn_starts_a_trace_of_its_own() -> None:
                 mp.spawn(worker, nprocs=2)
         """
     )
-    assert (ranks.start, lines(ranks)) == (Start.LAUNCHED, [f"train.py:6 {INIT}"])
+    assert (ranks.start, lines(ranks)) == (EntryPoint.LAUNCHED, [f"train.py:6 {INIT}"])
     assert lines(parent) == ["train.py:9 torch.distributed.is_initialized"]
 
 
@@ -255,7 +255,7 @@ def test_a_function_that_nobody_calls_says_so() -> None:
                 dist.init_process_group("gloo")
         """
     )
-    assert trace.start is Start.UNCALLED
+    assert trace.start is EntryPoint.UNCALLED
     assert trace.first(INIT) is only(trace, INIT)
 
 

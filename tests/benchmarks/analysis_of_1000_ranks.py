@@ -14,12 +14,12 @@ import time
 from diagnostics.agent.shared.layout import CALL_SLOTS
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
-from diagnostics.dynamic.collectives.wait_for_graph import prove
-from diagnostics.dynamic.divergence.rank_partition import splits
+from diagnostics.dynamic.collectives.wait_for_graph import find_deadlock
+from diagnostics.dynamic.divergence.rank_partition import partitions
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.record.agent_data import AgentData, CollectiveCall, GroupProgress, Steps
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 SIZES = (2, 1_000, 10_000)
 IN_LOOP = (Frame(file="train.py", line=31, function="main"),)
@@ -37,7 +37,7 @@ def call(number: int, op: str, path: tuple[Frame, ...], *, left: bool) -> Collec
     )  # fmt: skip
 
 
-def story(rank: int, world: tuple[int, ...], odd: bool) -> JobProcess:
+def a_process(rank: int, world: tuple[int, ...], odd: bool) -> JobProcess:
     """Returns one rank with a full ring; the odd one is a step behind, and after its loop."""
     last = STEPS - 1 if odd else STEPS
     ring = [call(number, "all_reduce", IN_LOOP, left=True) for number in range(last - CALL_SLOTS + 1, last)]
@@ -90,19 +90,19 @@ def measure(ranks: int) -> None:
     """Prints what the analysis of a job of so many ranks takes."""
     world = tuple(range(ranks))
     began = time.process_time()
-    stories = tuple(story(rank, world, odd=rank == ranks - 1) for rank in world)
-    job = SupervisorFacts(command=(), cwd="", started_ns=0)
-    case = Job(
-        job=job, processes=stories, ranks=stories, culprits=(), victims=(), sent=(), output="", output_by_rank={},
-        sources=Sources("", {}, frozenset()),
+    processes = tuple(a_process(rank, world, odd=rank == ranks - 1) for rank in world)
+    facts = SupervisorFacts(command=(), cwd="", started_ns=0)
+    job = Job(
+        facts=facts, processes=processes, ranks=processes, culprits=(), victims=(), sent=(), output="", output_by_rank={},
+        sources=SourceStore("", {}, frozenset()),
     )  # fmt: skip
     built = time.process_time()
     built_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-    positions = positions_of(case, NOW_S)
+    positions = positions_of(job, NOW_S)
     standing = time.process_time()
-    deadlock = prove(positions)
+    deadlock = find_deadlock(positions)
     proved = time.process_time()
-    found = splits(case, deadlock) if deadlock is not None else ()
+    found = partitions(job, deadlock) if deadlock is not None else ()
     ended = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     odd = sorted(rank for split in found for rank in split.parting.here)

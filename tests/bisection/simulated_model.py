@@ -79,7 +79,7 @@ class Simulated:
         }
 
 
-def case_of(**settings: object) -> Configuration:
+def job_from_record(**settings: object) -> Configuration:
     return Configuration(source=Source(factory="model.py:make"), settings=replace(RunSettings(), **settings))  # type: ignore[arg-type]
 
 

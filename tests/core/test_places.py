@@ -19,7 +19,7 @@ from diagnostics.core.frame_owners import Homes
 from diagnostics.core.frames import telling_frames, user_frames
 from diagnostics.diagnosis.engine import ask
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.job.job_builder import Material, build_case
+from diagnostics.dynamic.job.job_builder import JobInputs, build_job
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.process_samples import FILE_NAME
 from diagnostics.record.stacks import frames_from_json, parse_fault_report
@@ -125,8 +125,8 @@ def a_case(files: list[str]) -> Job:
     ends = (End(exit_code=0, at_s=1.0, source="pidfd"), End(exit_code=1, at_s=2.0, source="pidfd"))
     report = parse_fault_report(fault, known)
     assert report is not None
-    return build_case(
-        Material(
+    return build_job(
+        JobInputs(
             job=SupervisorFacts(
                 command=("torchrun",), cwd="/home/me/job", started_ns=1, exit_code=1, ended_s=3.0,
                 processes=tuple(SeenProcess(pid=100 + n, start_ticks=100 + n, end=end) for n, end in enumerate(ends)),
@@ -163,8 +163,8 @@ def frames_in(value: Any) -> Iterator[Frame]:
 
 
 def test_a_peer_that_died_inside_a_wrapped_call_is_placed_at_the_users_line() -> None:
-    case = a_case(["/home/me/job/train.py", f"{AGENT}/modules.py", f"{SITE}/torch/optim/sgd.py", f"{AGENT}/steps.py"])
-    (match,) = [one for one in ask(case)[0] if one.finding.name == "rank-ended-before-its-peers"]
+    job = a_case(["/home/me/job/train.py", f"{AGENT}/modules.py", f"{SITE}/torch/optim/sgd.py", f"{AGENT}/steps.py"])
+    (match,) = [one for one in ask(job)[0] if one.finding.name == "rank-ended-before-its-peers"]
     assert match.locations == ("train.py:7",)
 
 
@@ -172,11 +172,11 @@ def test_a_peer_that_died_inside_a_wrapped_call_is_placed_at_the_users_line() ->
     "users", [[], ["/home/me/job/train.py"], ["/home/me/job/diagnostics/agent/torch_hooks/modules.py"]]
 )
 def test_no_record_of_any_kind_brings_a_frame_of_ours_in_and_no_signature_names_another(users: list[str]) -> None:
-    case = a_case([*users, *NEVER])
-    seen = [one for story in case.processes for one in frames_in(story)]
+    job = a_case([*users, *NEVER])
+    seen = [one for process in job.processes for one in frames_in(process)]
     assert len(seen) >= 10
     assert not [one for one in seen if one.owner is Owner.DOCTOR or one.file.startswith(f"{AGENT}/")]
-    matches, broken = ask(case)
+    matches, broken = ask(job)
     assert broken == []
     allowed = {f"{user.removeprefix('/home/me/job/')}:7" for user in users} | {"train.py:3"}
     assert {line for one in matches for line in one.locations} <= allowed

@@ -1,4 +1,4 @@
-"""What signatures of crashes say about stories put together by hand."""
+"""What signatures of crashes say about processes put together by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from hand_made import agent, case, event, frame, frames, raised, story
+from hand_made import a_job, a_process, agent, event, frame, frames, raised
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.crash import (
@@ -54,9 +54,11 @@ def fault(error: str, *places: str, other: tuple[str, ...] = ()) -> Faulthandler
 
 
 def test_ranks_that_raised_at_the_same_line_are_all_culprits() -> None:
-    one = story(1, rank=0, code=1, raised=(raised("KeyError: 'a'", "data.py:9", "train.py:4"),))
-    two = story(2, rank=1, code=1, ended_by="launcher", raised=(raised("KeyError: 'b'", "data.py:9", "train.py:4"),))
-    found = uncaught_exception.match(case(one, two, culprits=(one,)))
+    one = a_process(1, rank=0, code=1, raised=(raised("KeyError: 'a'", "data.py:9", "train.py:4"),))
+    two = a_process(
+        2, rank=1, code=1, ended_by="launcher", raised=(raised("KeyError: 'b'", "data.py:9", "train.py:4"),)
+    )
+    found = uncaught_exception.match(a_job(one, two, culprits=(one,)))
     assert told(found) == ("python-exception", (0, 1), ("data.py:9", "train.py:4"))
 
 
@@ -66,23 +68,23 @@ def test_an_exception_raised_from_another_one_is_told_by_the_first() -> None:
         "The above exception was the direct cause of the following exception:\n\n"
         'Traceback (most recent call last):\n  File "train.py", line 8, in <module>\n    y\nRuntimeError: no data\n'
     )
-    one = story(code=1, raised=(raised("RuntimeError: no data", "train.py:8"),), stderr=text)
-    found = uncaught_exception.match(case(one))
+    one = a_process(code=1, raised=(raised("RuntimeError: no data", "train.py:8"),), stderr=text)
+    found = uncaught_exception.match(a_job(one))
     assert told(found) == ("python-exception", (0,), ("data.py:3", "train.py:8"))
     assert found is not None
     assert "KeyError: 'nu'" in found.finding.title
 
 
 def test_an_exception_of_a_data_worker_is_told_at_the_datasets_line() -> None:
-    worker = story(
+    worker = a_process(
         7,
         part=ProcessRole.DATA_WORKER,
         parent_pid=1,
         raised=(raised("KeyError: 3", "data.py:5", how=ExceptionSource.WORKER),),
     )
     text = "KeyError: Caught KeyError in DataLoader worker process 0.\nOriginal Traceback (most recent call last):"
-    rank = story(1, code=1, raised=(raised(text, "train.py:8"),))
-    assert told(uncaught_exception.match(case(rank, worker))) == ("python-exception", (0,), ("data.py:5",))
+    rank = a_process(1, code=1, raised=(raised(text, "train.py:8"),))
+    assert told(uncaught_exception.match(a_job(rank, worker))) == ("python-exception", (0,), ("data.py:5",))
 
 
 def test_a_syntax_error_is_told_at_the_line_that_does_not_parse() -> None:
@@ -90,28 +92,30 @@ def test_a_syntax_error_is_told_at_the_line_that_does_not_parse() -> None:
         'Traceback (most recent call last):\n  File "train.py", line 1, in <module>\n    import model\n'
         '  File "model.py", line 3\n    def f(:\n          ^\nSyntaxError: invalid syntax\n'
     )
-    one = story(code=1, raised=(raised("SyntaxError: invalid syntax (model.py, line 3)", "train.py:1"),), stderr=text)
-    assert told(uncaught_exception.match(case(one))) == ("python-exception", (0,), ("model.py:3", "train.py:1"))
+    one = a_process(
+        code=1, raised=(raised("SyntaxError: invalid syntax (model.py, line 3)", "train.py:1"),), stderr=text
+    )
+    assert told(uncaught_exception.match(a_job(one))) == ("python-exception", (0,), ("model.py:3", "train.py:1"))
 
 
 def test_ctrl_c_through_the_doctor_is_nobodys_fault() -> None:
-    one = story(code=1, at_s=5.0, raised=(raised("KeyboardInterrupt", "train.py:8", at_s=4.9),))
+    one = a_process(code=1, at_s=5.0, raised=(raised("KeyboardInterrupt", "train.py:8", at_s=4.9),))
     sent = SentSignal(pid=100, signal=2, at_s=4.8, why="interrupt")
-    stopped = case(one, job={"ended_by": "interrupt", "sent": (sent,)})
+    stopped = a_job(one, facts={"ended_by": "interrupt", "sent": (sent,)})
     assert [module.match(stopped) for module in ALL] == [None] * len(ALL)
 
 
 def test_a_crash_in_a_thread_without_python_shows_the_main_threads_line_and_is_no_proof() -> None:
-    one = story(signal=11, fault=fault("Segmentation fault", other=("train.py:12",)))
-    found = native_code_crashes.match(case(one))
+    one = a_process(signal=11, fault=fault("Segmentation fault", other=("train.py:12",)))
+    found = native_code_crashes.match(a_job(one))
     assert told(found) == ("native-crash", (0,), ("train.py:12",))
     assert found is not None
     assert found.finding.confidence == "likely"
 
 
 def test_a_stack_full_of_the_same_frames_is_recursion() -> None:
-    one = story(signal=11, fault=fault("Segmentation fault", *["tree.py:4"] * 100))
-    found = native_code_crashes.match(case(one))
+    one = a_process(signal=11, fault=fault("Segmentation fault", *["tree.py:4"] * 100))
+    found = native_code_crashes.match(a_job(one))
     assert found is not None
     assert found.finding.title == "Rank 0 died of SIGSEGV: main at tree.py:4 calls itself without end"
 
@@ -126,27 +130,29 @@ def test_a_stack_full_of_the_same_frames_is_recursion() -> None:
     ],
 )
 def test_last_words_of_the_c_library_are_in_the_title(words: str, expected: str) -> None:
-    one = story(signal=6, stderr=words, fault=fault("Aborted", "op.py:7"))
-    found = native_code_aborts.match(case(one))
+    one = a_process(signal=6, stderr=words, fault=fault("Aborted", "op.py:7"))
+    found = native_code_aborts.match(a_job(one))
     assert told(found) == ("native-crash", (0,), ("op.py:7",))
     assert found is not None
     assert expected in found.finding.title
 
 
 def test_terminate_after_the_exit_handlers_is_a_note() -> None:
-    one = story(signal=6, agent=agent(event("exit"), steps=9), stderr="terminate called without an active exception")
-    two = story(2, rank=1, agent=agent(event("exit"), steps=9))
-    found = teardown_aborts.match(case(one, two))
+    one = a_process(
+        signal=6, agent=agent(event("exit"), steps=9), stderr="terminate called without an active exception"
+    )
+    two = a_process(2, rank=1, agent=agent(event("exit"), steps=9))
+    found = teardown_aborts.match(a_job(one, two))
     assert found is not None
     assert (found.outcome, found.finding.confidence) == (JobOutcome.OK, "confirmed")
 
 
 def test_terminate_after_an_exception_is_no_teardown() -> None:
     words = agent(event("exception", "KeyError: 1", "train.py:3"), event("exit"))
-    one = story(signal=6, agent=words, raised=(raised("KeyError: 1", "train.py:3"),),
+    one = a_process(signal=6, agent=words, raised=(raised("KeyError: 1", "train.py:3"),),
                 stderr="terminate called without an active exception")  # fmt: skip
-    assert teardown_aborts.match(case(one)) is None
-    assert told(uncaught_exception.match(case(one))) == ("python-exception", (0,), ("train.py:3",))
+    assert teardown_aborts.match(a_job(one)) is None
+    assert told(uncaught_exception.match(a_job(one))) == ("python-exception", (0,), ("train.py:3",))
 
 
 def test_a_kill_for_memory_is_told_with_its_size_and_the_line_that_keeps_objects(tmp_path: Path) -> None:
@@ -154,10 +160,10 @@ def test_a_kill_for_memory_is_told_with_its_size_and_the_line_that_keeps_objects
         "def main(model, data):\n    kept = []\n    for x in data:\n        loss = model(x)\n        loss.backward()\n"
     )
     code += "        kept.append(loss)\n"
-    one = story(signal=9, ended_by="unknown", argv=("python", "train.py"), cwd=str(tmp_path))
+    one = a_process(signal=9, ended_by="unknown", argv=("python", "train.py"), cwd=str(tmp_path))
     line = "Memory cgroup out of memory: Killed process 100 (python) total-vm:1kB, anon-rss:2097152kB, file-rss:0kB"
     found = killed_by_oom_killer.match(
-        case(one, cwd=tmp_path, files={"train.py": code}, job={"kernel_lines": (line,), "oom_kills": 1})
+        a_job(one, cwd=tmp_path, files={"train.py": code}, facts={"kernel_lines": (line,), "oom_kills": 1})
     )
     assert told(found) == ("killed-by-oom-killer", (0,), ("train.py:6",))
     assert found is not None
@@ -169,36 +175,36 @@ def test_a_kill_for_memory_names_the_limit_of_the_dead_process_and_what_only_one
         "class Replay:\n    def add(self, x):\n        if self.keep:\n            self.kept = self.kept[-self.keep :]\n"
     )
     code += "            self.kept.append(x)\n            return\n        self.kept.append(x.repeat(9))\n"
-    one = story(signal=9, ended_by="unknown", argv=("python", "train.py"), cwd=str(tmp_path))
+    one = a_process(signal=9, ended_by="unknown", argv=("python", "train.py"), cwd=str(tmp_path))
     groups = [{"limit_bytes": 1 << 30, "pids": [7]}, {"limit_bytes": 2 << 30, "pids": [100]}]
     job = {"kernel_lines": ("Killed process 100 (python) total-vm:1kB",), "memory_bytes": 64 << 30}
     extra = {"memory.json": json.dumps({"groups": groups})}
-    found = killed_by_oom_killer.match(case(one, cwd=tmp_path, files={"train.py": code}, job=job, extra=extra))
+    found = killed_by_oom_killer.match(a_job(one, cwd=tmp_path, files={"train.py": code}, facts=job, extra=extra))
     assert told(found) == ("killed-by-oom-killer", (0,), ("train.py:7",))
     assert found is not None
     assert "the memory of 2 GiB was full" in found.finding.title
 
 
 def test_a_kill_that_no_counter_knows_is_from_outside() -> None:
-    one = story(signal=9, ended_by="unknown")
-    assert killed_by_oom_killer.match(case(one)) is None
-    found = killed_from_outside.match(case(one))
+    one = a_process(signal=9, ended_by="unknown")
+    assert killed_by_oom_killer.match(a_job(one)) is None
+    found = killed_from_outside.match(a_job(one))
     assert told(found) == ("killed-externally", (0,), ())
     assert found is not None
     assert found.finding.confidence == "likely"
 
 
 def test_a_kill_sent_by_another_rank_is_told_at_its_line() -> None:
-    killer = story(1, rank=0, code=1, raised=(raised("RuntimeError: Connection closed by peer", "train.py:9"),))
-    dead = story(2, rank=1, signal=9, ended_by="pid 1")
+    killer = a_process(1, rank=0, code=1, raised=(raised("RuntimeError: Connection closed by peer", "train.py:9"),))
+    dead = a_process(2, rank=1, signal=9, ended_by="pid 1")
     sent = SignalSent(at_s=2.5, sender_pid=1, target_pid=2, signal=9, path=frames("watchdog.py:14"))
-    found = killed_from_outside.match(case(killer, dead, culprits=(dead,), sent=(sent,)))
+    found = killed_from_outside.match(a_job(killer, dead, culprits=(dead,), sent=(sent,)))
     assert told(found) == ("killed-externally", (1,), ("watchdog.py:14",))
 
 
 def test_slurms_time_limit_is_named() -> None:
     text = "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***"
-    found = killed_from_outside.match(case(story(signal=15, ended_by="unknown"), output=text))
+    found = killed_from_outside.match(a_job(a_process(signal=15, ended_by="unknown"), output=text))
     assert found is not None
     assert found.finding.title.endswith("Slurm cancelled the job due to time limit")
 
@@ -219,8 +225,10 @@ def test_a_small_request_in_vain_points_at_what_keeps_memory(
     code = "data = []\nkept = []\nmodel = None\nfor x in data:\n    loss = model(x)\n    kept.append(loss)\n"
     code += "    loss.backward()\n"
     path = f"{tmp_path}/train.py"
-    one = story(code=1, raised=(raised(text, f"{path}:5"),))
-    found = host_memory_runs_out.match(case(one, cwd=tmp_path, files={"train.py": code}, job={"memory_bytes": total}))
+    one = a_process(code=1, raised=(raised(text, f"{path}:5"),))
+    found = host_memory_runs_out.match(
+        a_job(one, cwd=tmp_path, files={"train.py": code}, facts={"memory_bytes": total})
+    )
     assert told(found) == ("host-oom", (0,), expected)
 
 
@@ -229,7 +237,7 @@ def test_gpu_memory_held_by_another_process_is_named() -> None:
         "OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 79.10 GiB of "
         "which 1.00 GiB is free. Process 4242 has 70.00 GiB memory in use."
     )
-    found = gpu_memory_runs_out.match(case(story(code=1, raised=(raised(text, "model.py:9"),))))
+    found = gpu_memory_runs_out.match(a_job(a_process(code=1, raised=(raised(text, "model.py:9"),))))
     assert told(found) == ("cuda-oom", (0,), ("model.py:9",))
     assert found is not None
     assert found.finding.fix is not None
@@ -238,20 +246,20 @@ def test_gpu_memory_held_by_another_process_is_named() -> None:
 
 def test_a_worker_that_left_by_os_exit_is_told_at_that_line() -> None:
     left = agent(event("os._exit", "", "data.py:11", value=3), pid=7)
-    worker = story(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=3, agent=left)
+    worker = a_process(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=3, agent=left)
     text = "RuntimeError: DataLoader worker (pid(s) 7) exited unexpectedly"
-    rank = story(1, code=1, raised=(raised(text, "train.py:20"),))
-    assert told(data_worker_dies.match(case(rank, worker))) == (
+    rank = a_process(1, code=1, raised=(raised(text, "train.py:20"),))
+    assert told(data_worker_dies.match(a_job(rank, worker))) == (
         "data-worker-crash", (0,), ("data.py:11", "train.py:20"),
     )  # fmt: skip
 
 
 def test_a_bus_error_with_little_shared_memory_is_left_to_who_knows_more() -> None:
-    worker = story(7, part=ProcessRole.DATA_WORKER, parent_pid=1, signal=int(signal.SIGBUS))
+    worker = a_process(7, part=ProcessRole.DATA_WORKER, parent_pid=1, signal=int(signal.SIGBUS))
     text = "RuntimeError: DataLoader worker (pid 7) is killed by signal: Bus error. "
-    rank = story(1, code=1, raised=(raised(text, "train.py:20"),))
-    assert data_worker_dies.match(case(rank, worker, job={"shm_bytes": 64 << 20})) is None
-    assert told(data_worker_dies.match(case(rank, worker, job={"shm_bytes": 8 << 30}))) is not None
+    rank = a_process(1, code=1, raised=(raised(text, "train.py:20"),))
+    assert data_worker_dies.match(a_job(rank, worker, facts={"shm_bytes": 64 << 20})) is None
+    assert told(data_worker_dies.match(a_job(rank, worker, facts={"shm_bytes": 8 << 30}))) is not None
 
 
 @pytest.mark.parametrize(
@@ -264,26 +272,26 @@ def test_a_bus_error_with_little_shared_memory_is_left_to_who_knows_more() -> No
     ],
 )  # fmt: skip
 def test_imports_that_fail_are_told_at_the_users_line(text: str) -> None:
-    found = import_fails.match(case(story(code=1, raised=(raised(text, "train.py:2"),))))
+    found = import_fails.match(a_job(a_process(code=1, raised=(raised(text, "train.py:2"),))))
     assert told(found) == ("import-failure", (0,), ("train.py:2",))
 
 
 def test_a_thread_that_nobody_missed_is_no_cause() -> None:
     thread = raised("ValueError: x", "log.py:4", how=ExceptionSource.THREAD, at_s=1.0)
-    fine = story(agent=agent(steps=10), raised=(thread,))
-    assert thread_dies.match(case(fine, code=0)) is None
-    other = story(code=1, agent=agent(steps=3), raised=(thread, raised("KeyError: 1", "train.py:9")))
-    assert thread_dies.match(case(other)) is None
-    waited = story(code=1, agent=agent(steps=3), raised=(thread, raised("_queue.Empty", "train.py:9")))
-    assert told(thread_dies.match(case(waited))) == ("thread-exception", (0,), ("log.py:4", "train.py:9"))
+    fine = a_process(agent=agent(steps=10), raised=(thread,))
+    assert thread_dies.match(a_job(fine, code=0)) is None
+    other = a_process(code=1, agent=agent(steps=3), raised=(thread, raised("KeyError: 1", "train.py:9")))
+    assert thread_dies.match(a_job(other)) is None
+    waited = a_process(code=1, agent=agent(steps=3), raised=(thread, raised("_queue.Empty", "train.py:9")))
+    assert told(thread_dies.match(a_job(waited))) == ("thread-exception", (0,), ("log.py:4", "train.py:9"))
 
 
 @pytest.mark.parametrize("ended_by", ["stall-timeout", "interrupt"])
 def test_a_rank_that_waits_for_a_dead_thread_hangs_because_of_it(ended_by: str) -> None:
     thread = raised("ValueError: x", "data.py:4", how=ExceptionSource.THREAD, at_s=1.0)
-    waiting = story(signal=15, ended_by="doctor", agent=agent(steps=3), raised=(thread,))
+    waiting = a_process(signal=15, ended_by="doctor", agent=agent(steps=3), raised=(thread,))
     job = {"ended_by": ended_by, "stalls": (Stall(began_s=1.5, seen_s=9.0),)}
-    found = thread_dies.match(case(waiting, culprits=(), job=job))
+    found = thread_dies.match(a_job(waiting, culprits=(), facts=job))
     assert told(found) == ("thread-exception", (0,), ("data.py:4",))
     assert found is not None
     assert found.outcome is JobOutcome.HANG
@@ -297,20 +305,22 @@ def test_sizes_that_gloo_refuses_are_told_at_both_lines() -> None:
         )  # fmt: skip
 
     said = "op.preamble.length <= op.nbytes. 72 vs 8. Is there a distributed collective mismatch in your code?"
-    one = story(1, rank=0, signal=6, agent=agent(collectives=(call("2", "a.py:3"),)), stderr=said)
-    two = story(2, rank=1, signal=15, ended_by="launcher", agent=agent(collectives=(call("18", "b.py:8"),)))
-    assert told(gloo_sizes_differ.match(case(one, two))) == ("collective-mismatch", (0, 1), ("a.py:3", "b.py:8"))
+    one = a_process(1, rank=0, signal=6, agent=agent(collectives=(call("2", "a.py:3"),)), stderr=said)
+    two = a_process(2, rank=1, signal=15, ended_by="launcher", agent=agent(collectives=(call("18", "b.py:8"),)))
+    assert told(gloo_sizes_differ.match(a_job(one, two))) == ("collective-mismatch", (0, 1), ("a.py:3", "b.py:8"))
 
 
 def test_an_exit_with_a_code_is_told_at_its_line() -> None:
     left = agent(event("sys.exit", "", "train.py:30", value=3))
-    found = rank_leaves.match(case(story(code=3, agent=left)))
+    found = rank_leaves.match(a_job(a_process(code=3, agent=left)))
     assert told(found) == ("python-exception", (0,), ("train.py:30",))
 
 
 def test_healthy_jobs_match_nothing() -> None:
-    job = case(
-        story(agent=agent(event("exit"), steps=10)), story(2, rank=1, agent=agent(event("exit"), steps=10)), code=0
+    job = a_job(
+        a_process(agent=agent(event("exit"), steps=10)),
+        a_process(2, rank=1, agent=agent(event("exit"), steps=10)),
+        code=0,
     )
     assert [module.match(job) for module in ALL] == [None] * len(ALL)
 
@@ -321,7 +331,7 @@ def test_a_group_of_exceptions_is_told_by_its_first_member() -> None:
         raised("ExceptionGroup: inner (1 sub-exception)", "gather.py:8", how=ExceptionSource.CAUGHT, sequence=6),
         raised("ZeroDivisionError: division by zero", "gather.py:6", how=ExceptionSource.CAUGHT, sequence=7),
     )
-    told_of = uncaught_exception.match(case(story(code=1, raised=found)))
+    told_of = uncaught_exception.match(a_job(a_process(code=1, raised=found)))
     assert told(told_of) == ("python-exception", (0,), ("gather.py:6",))
     assert told_of is not None
     assert "ZeroDivisionError: division by zero" in told_of.finding.title
@@ -334,7 +344,7 @@ def test_a_group_of_exceptions_that_only_the_output_tells_of_is_read() -> None:
         '    | Traceback (most recent call last):\n    |   File "data.py", line 3, in load\n    |     x\n'
         "    | KeyError: 'nu'\n    +------------------------------------\n"
     )
-    found = uncaught_exception.match(case(story(code=1, stderr=text)))
+    found = uncaught_exception.match(a_job(a_process(code=1, stderr=text)))
     assert told(found) == ("python-exception", (0,), ("data.py:3",))
 
 
@@ -344,9 +354,9 @@ def test_ranks_that_left_by_the_same_line_with_a_text_are_told_there_and_not_at_
         "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n====\n"
     )
     left = (event("sys.exit", "str", "settings.py:12", "main.py:11", value=1), event("exit"))
-    one = story(1, rank=0, code=1, agent=agent(*left))
-    two = story(2, rank=1, signal=signal.SIGTERM, ended_by="launcher", agent=agent(*left))
-    job = case(one, two, culprits=(one,), output=f"width 31 is no multiple of depth 4\n{launcher}")
+    one = a_process(1, rank=0, code=1, agent=agent(*left))
+    two = a_process(2, rank=1, signal=signal.SIGTERM, ended_by="launcher", agent=agent(*left))
+    job = a_job(one, two, culprits=(one,), output=f"width 31 is no multiple of depth 4\n{launcher}")
     assert uncaught_exception.match(job) is None
     assert told(rank_leaves.match(job)) == ("python-exception", (0, 1), ("settings.py:12", "main.py:11"))
 
@@ -365,7 +375,7 @@ def _line_of_module(text: str, *places: str) -> ExceptionRecord:
 )
 def test_a_name_that_a_library_does_not_have_while_a_file_is_imported_is_a_failed_import(text: str) -> None:
     error = _line_of_module(text, "net.py:4", "main.py:5")
-    assert told(import_fails.match(case(story(code=1, raised=(error,))))) == (
+    assert told(import_fails.match(a_job(a_process(code=1, raised=(error,))))) == (
         "import-failure", (0,), ("net.py:4", "main.py:5"),
     )  # fmt: skip
 
@@ -374,31 +384,31 @@ def test_a_name_that_a_library_does_not_have_is_no_import_later_or_in_the_script
     text = "AttributeError: module 'torch.optim' has no attribute 'AdamZ'"
     later = raised(text, "net.py:4", "main.py:5")
     script = _line_of_module(text, "main.py:5")
-    assert [import_fails.match(case(story(code=1, raised=(error,)))) for error in (later, script)] == [None, None]
+    assert [import_fails.match(a_job(a_process(code=1, raised=(error,)))) for error in (later, script)] == [None, None]
 
 
 def test_a_child_that_crashed_while_its_parent_waited_is_the_cause_of_what_the_parent_raised() -> None:
-    child = story(
+    child = a_process(
         7, rank=None, part=ProcessRole.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.9,
         fault=fault("Segmentation fault", "scan.py:10"),
     )  # fmt: skip
     for text in ("RuntimeError: the scan failed (-11)", "concurrent.futures.process.BrokenProcessPool: terminated"):
-        rank = story(1, code=1, raised=(raised(text, "scan.py:18", "main.py:4"),))
-        found = native_code_crashes.match(case(rank, child))
+        rank = a_process(1, code=1, raised=(raised(text, "scan.py:18", "main.py:4"),))
+        found = native_code_crashes.match(a_job(rank, child))
         assert told(found) == ("native-crash", (0,), ("scan.py:10", "scan.py:18", "main.py:4"))
 
 
 def test_a_child_that_crashed_before_is_not_the_cause_of_what_has_nothing_to_do_with_it() -> None:
-    child = story(7, rank=None, part=ProcessRole.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.0)
-    rank = story(1, code=1, raised=(raised("KeyError: 'x-110'", "data.py:18"),))
-    assert native_code_crashes.match(case(rank, child)) is None
+    child = a_process(7, rank=None, part=ProcessRole.HELPER, parent_pid=1, signal=signal.SIGSEGV, at_s=1.0)
+    rank = a_process(1, code=1, raised=(raised("KeyError: 'x-110'", "data.py:18"),))
+    assert native_code_crashes.match(a_job(rank, child)) is None
 
 
 def test_a_time_limit_of_the_launch_script_is_told_at_its_line(tmp_path: Path) -> None:
-    limit = story(
+    limit = a_process(
         5, rank=None, part=ProcessRole.SHELL, argv=("timeout", "-k", "5", "2m", "torchrun", "main.py"), code=124
     )
-    launcher = story(
+    launcher = a_process(
         6,
         rank=None,
         part=ProcessRole.LAUNCHER,
@@ -408,7 +418,7 @@ def test_a_time_limit_of_the_launch_script_is_told_at_its_line(tmp_path: Path) -
         at_s=120.1,
     )
     script = {"run.sh": "set -e\nexport A=1\ntimeout -k 5 2m torchrun main.py\n"}
-    job = case(limit, launcher, code=124, cwd=tmp_path, files=script, job={"command": ("bash", "run.sh")})
+    job = a_job(limit, launcher, code=124, cwd=tmp_path, files=script, facts={"command": ("bash", "run.sh")})
     found = killed_from_outside.match(job)
     assert told(found) == ("killed-externally", (), ("run.sh:3",))
     assert found is not None
@@ -431,16 +441,16 @@ def test_a_kill_in_the_launch_script_is_told_at_its_line(
     tmp_path: Path, line: str, number: signal.Signals, lines: tuple[str, ...]
 ) -> None:
     script = {"run.sh": f"python main.py &\n{line}\nwait\n"}
-    shell = story(5, rank=None, part=ProcessRole.SHELL, argv=("bash", "run.sh"), code=128 + number)
-    rank = story(6, parent_pid=5, signal=number)
-    job = case(shell, rank, cwd=tmp_path, files=script, job={"command": ("bash", "run.sh")})
+    shell = a_process(5, rank=None, part=ProcessRole.SHELL, argv=("bash", "run.sh"), code=128 + number)
+    rank = a_process(6, parent_pid=5, signal=number)
+    job = a_job(shell, rank, cwd=tmp_path, files=script, facts={"command": ("bash", "run.sh")})
     assert told(killed_from_outside.match(job)) == ("killed-externally", (0,), lines)
 
 
 def test_a_kill_that_python_ran_as_a_command_is_told_at_the_line_that_ran_it() -> None:
-    sender = story(5, rank=1, agent=agent(event("child", "pid=9 how=popen | kill -TERM 6", "guard.py:7")))
-    rank = story(6, rank=0, signal=signal.SIGTERM)
-    found = killed_from_outside.match(case(sender, rank))
+    sender = a_process(5, rank=1, agent=agent(event("child", "pid=9 how=popen | kill -TERM 6", "guard.py:7")))
+    rank = a_process(6, rank=0, signal=signal.SIGTERM)
+    found = killed_from_outside.match(a_job(sender, rank))
     assert told(found) == ("killed-externally", (0,), ("guard.py:7",))
 
 
@@ -455,11 +465,11 @@ def test_a_connection_lost_to_a_worker_that_left_is_told_at_the_line_that_left(
     left: int | None, expected: object
 ) -> None:
     events = (event("os._exit", "", "data.py:14", value=left),) if left is not None else ()
-    worker = story(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=left, at_s=1.5, agent=agent(*events))
-    rank = story(
+    worker = a_process(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=left, at_s=1.5, agent=agent(*events))
+    rank = a_process(
         1, code=1, raised=(raised("ConnectionResetError: [Errno 104] Connection reset by peer", "main.py:13"),)
     )
-    assert told(data_worker_dies.match(case(rank, worker))) == expected
+    assert told(data_worker_dies.match(a_job(rank, worker))) == expected
 
 
 PRINTED = '[rank0]:   File "%s", line 3, in f\n[rank0]: EOFError: %s\n'
@@ -475,16 +485,16 @@ PRINTED = '[rank0]:   File "%s", line 3, in f\n[rank0]: EOFError: %s\n'
 )
 def test_a_worker_that_ended_well_is_not_why_its_rank_read_past_an_end_of_its_own(written: str, told_of: bool) -> None:
     left = event("os._exit", "", "data.py:14", value=0)
-    worker = story(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=0, at_s=1.5, agent=agent(left))
-    rank = story(1, code=1, stderr=written, raised=(raised("EOFError: EOF", "main.py:13"),))
-    assert (data_worker_dies.match(case(rank, worker)) is not None) is told_of
+    worker = a_process(7, part=ProcessRole.DATA_WORKER, parent_pid=1, code=0, at_s=1.5, agent=agent(left))
+    rank = a_process(1, code=1, stderr=written, raised=(raised("EOFError: EOF", "main.py:13"),))
+    assert (data_worker_dies.match(a_job(rank, worker)) is not None) is told_of
 
 
 def test_a_rank_that_ends_itself_when_its_peer_has_failed_is_no_culprit() -> None:
-    failed = story(2, rank=1, code=1, at_s=2.0)
+    failed = a_process(2, rank=1, code=1, at_s=2.0)
     for target, culprits in ((1, [1]), (9, [1, 0])):
         sent = event("kill", f"pid={target} signal=9 how=os.kill", "watch.py:3")
-        watching = story(1, rank=0, signal=signal.SIGKILL, at_s=3.0, agent=agent(sent, pid=1))
+        watching = a_process(1, rank=0, signal=signal.SIGKILL, at_s=3.0, agent=agent(sent, pid=1))
         assert [one.rank for one in blame([failed, watching])[0]] == culprits
 
 
@@ -496,8 +506,8 @@ KERNEL = "Indexing.cu:1553: indexSelectLargeIndex: block: [4,0,0] Assertion `src
 
 
 def test_a_failed_kernel_is_told_with_its_assertion_and_the_line_only_as_where_it_was_noticed() -> None:
-    late = story(code=1, raised=(raised(LATE, "train.py:12"),), stderr=KERNEL)
-    found = cuda_kernel_fails.match(case(late))
+    late = a_process(code=1, raised=(raised(LATE, "train.py:12"),), stderr=KERNEL)
+    found = cuda_kernel_fails.match(a_job(late))
     assert found is not None
     assert told(found) == ("python-exception", (0,), ("train.py:12",))
     assert found.finding.title == (
@@ -510,15 +520,15 @@ def test_a_failed_kernel_is_told_with_its_assertion_and_the_line_only_as_where_i
     )
     assert found.finding.fix.commands == ("ups-doctor run --backend-debug -- python train.py",)
     assert found.finding.confidence == "likely"
-    blocking = story(code=1, raised=(raised(LATE.partition("\n")[0], "train.py:9"),), stderr=KERNEL)
-    exact = cuda_kernel_fails.match(case(blocking))
+    blocking = a_process(code=1, raised=(raised(LATE.partition("\n")[0], "train.py:9"),), stderr=KERNEL)
+    exact = cuda_kernel_fails.match(a_job(blocking))
     assert exact is not None
     assert (exact.finding.confidence, exact.finding.fix.commands) == ("confirmed", ())
 
 
 @pytest.mark.parametrize("text", ["CUDA error: initialization error", "CUDA error: invalid device ordinal", "no CUDA"])
 def test_an_error_that_the_call_itself_tells_is_no_failed_kernel(text: str) -> None:
-    told_at_once = story(
+    told_at_once = a_process(
         code=1, raised=(raised(LATE.replace("CUDA error: device-side assert triggered", text), "a:1"),)
     )
-    assert cuda_kernel_fails.match(case(told_at_once)) is None
+    assert cuda_kernel_fails.match(a_job(told_at_once)) is None

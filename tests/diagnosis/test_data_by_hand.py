@@ -26,11 +26,11 @@ def loading(text: str, *, file: str = "", path: str = "train.py:2", **fields: ob
     user = made.frames(path)
     raised = made.raised(text, path, path=(IN_TORCH, *user), user_path=user)
     loads = (LoadFailure(at_s=1.9, function="torch.load", file=file, error=one.text, path=user),) if file else ()
-    return made.case(made.story(code=1, raised=(raised,), loads=loads), **fields)
+    return made.a_job(made.a_process(code=1, raised=(raised,), loads=loads), **fields)
 
 
-def codes(case: Job) -> list[str]:
-    return [module.CODE for module in ALL if module.match(case) is not None]
+def codes(job: Job) -> list[str]:
+    return [module.CODE for module in ALL if module.match(job) is not None]
 
 
 @pytest.mark.parametrize(
@@ -48,24 +48,26 @@ def codes(case: Job) -> list[str]:
     ],
 )
 def test_a_file_cut_short_is_named(text: str) -> None:
-    case = loading(text, file="/job/cache/0.pt")
-    assert codes(case) == ["D702"]
-    found = file_cut_short.match(case)
+    job = loading(text, file="/job/cache/0.pt")
+    assert codes(job) == ["D702"]
+    found = file_cut_short.match(job)
     assert found is not None
     assert (found.locations, found.culprit_ranks) == (("train.py:2",), (0,))
     assert "read cache/0.pt" in found.finding.title
 
 
 def test_invalid_argument_of_something_else_is_no_file_cut_short() -> None:
-    case = made.case(made.story(code=1, raised=(made.raised("OSError: [Errno 22] Invalid argument", "train.py:2"),)))
-    assert codes(case) == []
+    job = made.a_job(
+        made.a_process(code=1, raised=(made.raised("OSError: [Errno 22] Invalid argument", "train.py:2"),))
+    )
+    assert codes(job) == []
 
 
 def test_a_compressed_file_cut_short_is_named_where_it_is_read_by_a_handle() -> None:
     text = "EOFError: Compressed file ended before the end-of-stream marker was reached"
-    read = made.case(made.story(code=1, raised=(made.raised(text, "shards.py:15"),)))
+    read = made.a_job(made.a_process(code=1, raised=(made.raised(text, "shards.py:15"),)))
     assert codes(read) == ["D702"]
-    asked = made.case(made.story(code=1, raised=(made.raised("EOFError: EOF when reading a line", "ask.py:2"),)))
+    asked = made.a_job(made.a_process(code=1, raised=(made.raised("EOFError: EOF when reading a line", "ask.py:2"),)))
     assert codes(asked) == []
 
 
@@ -77,7 +79,7 @@ def test_an_entry_that_a_checkpoint_lacks_is_the_line_that_looks_it_up(tmp_path:
 
     def raised(line: int) -> Job:
         error = made.raised("KeyError: 'weights'", f"{tmp_path}/resume.py:{line}")
-        return made.case(made.story(code=1, raised=(error,)), cwd=tmp_path)
+        return made.a_job(made.a_process(code=1, raised=(error,)), cwd=tmp_path)
 
     found = checkpoint_does_not_fit.match(raised(3))
     assert found is not None
@@ -88,15 +90,15 @@ def test_an_entry_that_a_checkpoint_lacks_is_the_line_that_looks_it_up(tmp_path:
 
 def test_a_load_that_was_repeated_is_no_cause() -> None:
     tried = made.raised("EOFError: Ran out of input", "data.py:4", how=made.ExceptionSource.LOGGED, at_s=0.5)
-    case = made.case(made.story(code=1, raised=(tried, made.raised("ValueError: bad batch", "train.py:40"))))
-    assert codes(case) == []
+    job = made.a_job(made.a_process(code=1, raised=(tried, made.raised("ValueError: bad batch", "train.py:40"))))
+    assert codes(job) == []
 
 
 def test_tensors_of_another_device_are_named_with_their_file() -> None:
     text = "RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False."
-    case = loading(text, file="/job/latents.pt")
-    assert codes(case) == ["D701"]
-    found = cuda_tensors_on_disk.match(case)
+    job = loading(text, file="/job/latents.pt")
+    assert codes(job) == ["D701"]
+    found = cuda_tensors_on_disk.match(job)
     assert found is not None
     assert found.finding.title == (
         "Rank 0 loaded latents.pt, whose tensors were saved on a CUDA device; here is no GPU"
@@ -108,9 +110,9 @@ def test_the_prefix_of_a_wrapper_is_said_to_be_one() -> None:
         'RuntimeError: Error(s) in loading state_dict for Net:\n\tMissing key(s) in state_dict: "weight", "bias". \n'
         '\tUnexpected key(s) in state_dict: "module.weight", "module.bias". '
     )
-    case = loading(text, file="/job/last.pt")
-    assert codes(case) == ["D704"]
-    found = checkpoint_does_not_fit.match(case)
+    job = loading(text, file="/job/last.pt")
+    assert codes(job) == ["D704"]
+    found = checkpoint_does_not_fit.match(job)
     assert found is not None
     assert "its keys begin with 'module.'" in found.finding.title
 
@@ -121,14 +123,14 @@ def test_a_cache_that_is_taken_as_it_is_and_does_not_fit_is_named(tmp_path: Path
         "def latents(path):\n    if path.exists():\n        return torch.load(path)\n    made = encode()\n"
         "    torch.save(made, path)\n    return made\n"
     )
-    story = made.story(code=1, raised=(made.raised(text, "train.py:9"),))
-    case = made.case(story, cwd=tmp_path, files={"train.py": source})
-    assert codes(case) == ["D703"]
-    found = cache_out_of_date.match(case)
+    process = made.a_process(code=1, raised=(made.raised(text, "train.py:9"),))
+    job = made.a_job(process, cwd=tmp_path, files={"train.py": source})
+    assert codes(job) == ["D703"]
+    found = cache_out_of_date.match(job)
     assert found is not None
     assert (found.locations, found.finding.confidence) == (("train.py:3", "train.py:9"), "likely")
-    trained = made.story(code=1, raised=story.raised, agent=made.agent(steps=12))
-    assert codes(made.case(trained, cwd=tmp_path)) == []
+    trained = made.a_process(code=1, raised=process.raised, agent=made.agent(steps=12))
+    assert codes(made.a_job(trained, cwd=tmp_path)) == []
 
 
 def test_a_cut_file_of_which_torch_says_that_the_checkpoint_is_corrupted_is_cut_short() -> None:
@@ -141,8 +143,8 @@ def test_a_cut_file_of_which_torch_says_that_the_checkpoint_is_corrupted_is_cut_
 
 def test_a_pickled_file_of_a_class_that_is_gone_is_a_stale_cache_and_no_handing_over(tmp_path: Path) -> None:
     text = "AttributeError: Can't get attribute 'WaveSet' on <module 'loader' from 'loader.py'>"
-    one = made.story(code=1, raised=(made.raised(text, f"{tmp_path}/loader.py:2"),))
-    job = made.case(one, cwd=tmp_path, files={"loader.py": "import pickle\nwaves = pickle.load(f)\n"})
+    one = made.a_process(code=1, raised=(made.raised(text, f"{tmp_path}/loader.py:2"),))
+    job = made.a_job(one, cwd=tmp_path, files={"loader.py": "import pickle\nwaves = pickle.load(f)\n"})
     found = cache_out_of_date.match(job)
     assert found is not None
     assert (found.finding.code, found.locations) == ("D703", ("loader.py:2",))

@@ -41,23 +41,23 @@ KeyError: 'sample_17'
 SOON = Thresholds(signature_deadline_s=0.5, diagnosis_deadline_s=20.0)
 
 
-def loops_in_python(case: Job) -> Match | None:
+def loops_in_python(job: Job) -> Match | None:
     while True:
         with suppress(BaseException):  # as code that catches everything does
             time.sleep(0.001)
 
 
-def loops_in_c(case: Job) -> Match | None:
+def loops_in_c(job: Job) -> Match | None:
     re.search(r"(?:[^\n]*[^\n]*)*x$", "a" * 60 + "\n")
     raise AssertionError("this pattern comes to no end")
 
 
-def dies(case: Job) -> Match | None:
+def dies(job: Job) -> Match | None:
     os.kill(os.getpid(), signal.SIGKILL)
     return None
 
 
-def says_nothing(case: Job) -> Match | None:
+def says_nothing(job: Job) -> Match | None:
     return None
 
 
@@ -125,7 +125,7 @@ def test_a_fault_of_ours_is_raised_with_its_traceback(log: Path, monkeypatch: py
     def broken(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("of ours")
 
-    monkeypatch.setattr(engine, "decide", broken)
+    monkeypatch.setattr(engine, "arbitrate", broken)
     with pytest.raises(RuntimeError, match="ZeroDivisionError: of ours"):
         examine_in_time(None, [log])
 

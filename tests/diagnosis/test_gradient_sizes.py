@@ -25,9 +25,9 @@ def aborted(tmp_path: Path, *frames: Frame) -> Job:
     places = ("main.py:2", "precision.py:4")
     made_model = [made.event("ddp", "DistributedDataParallel", *(f"{tmp_path}/{place}" for place in places))]
     fault = FaulthandlerLog(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=frames),))
-    one = made.story(1, rank=0, signal=6, agent=made.agent(*made_model), stderr=SAID, fault=fault)
-    two = made.story(2, rank=1, signal=15, ended_by="launcher", agent=made.agent(*made_model))
-    return made.case(one, two, cwd=tmp_path, files=FILES)
+    one = made.a_process(1, rank=0, signal=6, agent=made.agent(*made_model), stderr=SAID, fault=fault)
+    two = made.a_process(2, rank=1, signal=15, ended_by="launcher", agent=made.agent(*made_model))
+    return made.a_job(one, two, cwd=tmp_path, files=FILES)
 
 
 def test_gradients_of_different_sizes_are_models_of_different_types(tmp_path: Path) -> None:
@@ -69,11 +69,11 @@ def test_a_rank_with_a_batch_more_than_the_others_is_told_by_the_loop(tmp_path: 
     )  # fmt: skip
     stack = (made.frame(reduce[0]), made.frame(reduce[1], "<module>"))
     fault = FaulthandlerLog(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=stack),))
-    one = made.story(
+    one = made.a_process(
         1, rank=0, signal=15, ended_by="launcher", agent=made.agent(wrap), raised=(made.raised(RESET, *backward),)
     )
-    two = made.story(2, rank=1, signal=6, agent=made.agent(wrap, collectives=(call,)), stderr=SAID, fault=fault)
-    found = gloo_sizes_differ.match(made.case(one, two, cwd=tmp_path, files=UNEVEN))
+    two = made.a_process(2, rank=1, signal=6, agent=made.agent(wrap, collectives=(call,)), stderr=SAID, fault=fault)
+    found = gloo_sizes_differ.match(made.a_job(one, two, cwd=tmp_path, files=UNEVEN))
     assert found is not None
     assert (found.failure_class, found.culprit_ranks) == ("collective-missing", (1,))
     assert found.locations[0] == "main.py:4"

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import a_match, agent, case, event, raised, story
+from hand_made import a_job, a_match, a_process, agent, event, raised
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.state_selection import ENDED_FROM_OUTSIDE, Foundation, foundation, last_word
-from diagnostics.diagnosis.verdict import Diagnosis, decide, exit_of
+from diagnostics.diagnosis.verdict import Diagnosis, arbitrate, exit_of
 from diagnostics.dynamic.job.job import ExceptionSource, Job, ProcessRole
 from diagnostics.record.supervisor_facts import ProvedHang, SentSignal, Stall
 
@@ -26,18 +26,18 @@ RUNS = {"exit_code": None, "ended_s": None}
 
 def alive(**fields: object) -> Job:
     """A job of one rank that stands still and runs."""
-    one = story(agent=agent(steps=8, pid=100), code=None, at_s=None)  # type: ignore[arg-type]
+    one = a_process(agent=agent(steps=8, pid=100), code=None, at_s=None)  # type: ignore[arg-type]
     one = replace(one, end=replace(one.end, exit_code=None))
-    return case(one, culprits=(), job={**RUNS, "stalls": (STALL,), **fields})
+    return a_job(one, culprits=(), facts={**RUNS, "stalls": (STALL,), **fields})
 
 
 def over(*, steps: int = 8, code: int | None = None, signal: int | None = None, by: str = "", raises: str = "",
          part: ProcessRole = ProcessRole.RANK, **job: object) -> Job:  # fmt: skip
     """The same job after its end."""
     said = (raised(raises, "train.py:9"),) if raises else ()
-    one = story(agent=agent(steps=steps, pid=100), code=code, signal=signal, ended_by=by, raised=said, part=part)
+    one = a_process(agent=agent(steps=steps, pid=100), code=code, signal=signal, ended_by=by, raised=said, part=part)
     known = {"exit_code": code, "signal": signal, "ended_s": 41.0, "stalls": (STALL,)}
-    return case(one, job={**known, **job})
+    return a_job(one, facts={**known, **job})
 
 
 def asked(number: int = 2, why: str = "interrupt") -> dict[str, object]:
@@ -47,7 +47,7 @@ def asked(number: int = 2, why: str = "interrupt") -> dict[str, object]:
 
 def answers(before: Match | None, after: Match | None) -> Callable[[Job, bool], Diagnosis]:
     """Signatures that say one thing of a job that runs and another of one that has ended."""
-    return lambda state, running: decide(state, [one for one in [before if running else after] if one is not None])
+    return lambda state, running: arbitrate(state, [one for one in [before if running else after] if one is not None])
 
 
 def hang(confidence: Confidence = LIKELY, code: str = "D330") -> Match:
@@ -70,7 +70,7 @@ def test_after_a_signal_of_ours_nothing_that_came_later_counts(number: int, code
 def test_a_stall_that_the_doctor_ended_is_told_as_it_was_before() -> None:
     ended = over(signal=15, by="doctor", **asked(15, "stall-timeout"))
     word = last_word(ended, alive(), answers(hang(), crash()))
-    assert (word.decision.outcome, word.state.job.ended_by) == (HANG, "stall-timeout")
+    assert (word.decision.outcome, word.state.facts.ended_by) == (HANG, "stall-timeout")
     assert exit_of(ended, word.decision, stopped=True).code == 124
 
 
@@ -84,7 +84,7 @@ def test_a_healthy_job_that_was_interrupted_neither_hung_nor_crashed(said: Match
 
 
 def test_what_had_crashed_before_the_interrupt_stays_a_crash() -> None:
-    fell = case(story(code=1), story(101, rank=1, code=None), job={**RUNS, "stalls": ()})
+    fell = a_job(a_process(code=1), a_process(101, rank=1, code=None), facts={**RUNS, "stalls": ()})
     ended = over(code=1, **asked())
     assert last_word(ended, fell, answers(crash(), None)).decision.outcome is CRASH
 
@@ -118,8 +118,8 @@ def test_a_job_that_left_in_its_handler_of_a_signal_was_ended_by_somebody_else(t
 
     def ended(function: str) -> Job:
         path = (Frame(file="train.py", line=2, function=function),)
-        one = story(agent=agent(replace(left, path=path), steps=8, pid=100))
-        return case(one, code=0, cwd=tmp_path, job={"ended_s": 41.0, "stalls": (STALL,)})
+        one = a_process(agent=agent(replace(left, path=path), steps=8, pid=100))
+        return a_job(one, code=0, cwd=tmp_path, facts={"ended_s": 41.0, "stalls": (STALL,)})
 
     assert last_word(ended("save"), alive(), answers(hang(), None)).decision.outcome is HANG
     assert last_word(ended("main"), alive(), answers(hang(), None)).decision.outcome is OK
@@ -179,7 +179,7 @@ def test_a_proof_is_better_than_any_confidence_and_a_guess_better_than_nothing()
     proved = alive(proved=(ProvedHang(began_s=5.0, proved_s=7.0, ranks=(0, 1)),))
     cases = [(None, alive()), (hang(POSSIBLE), alive()), (hang(LIKELY), alive()), (hang(CONFIRMED), alive()),
              (hang(LIKELY), proved)]  # fmt: skip
-    found = [foundation(decide(state, [one] if one is not None else []), state) for one, state in cases]
+    found = [foundation(arbitrate(state, [one] if one is not None else []), state) for one, state in cases]
     assert found == sorted(Foundation)
 
 

@@ -40,11 +40,11 @@ TAKEN = (
 
 
 def shell(pid: int = 10, *, code: int = 1, script: str = "run.sh") -> JobProcess:
-    return made.story(pid, rank=None, part=ProcessRole.SHELL, code=code, argv=("bash", script), parent_pid=1)
+    return made.a_process(pid, rank=None, part=ProcessRole.SHELL, code=code, argv=("bash", script), parent_pid=1)
 
 
 def failed(text: str, *places: str, pid: int = 100, rank: int | None = 0, **fields: object) -> JobProcess:
-    return made.story(pid, rank=rank, code=1, raised=(made.raised(text, *places),), **fields)
+    return made.a_process(pid, rank=rank, code=1, raised=(made.raised(text, *places),), **fields)
 
 
 def say(one: Match | None) -> tuple[str, tuple[int, ...], tuple[str, ...]]:
@@ -52,34 +52,34 @@ def say(one: Match | None) -> tuple[str, tuple[int, ...], tuple[str, ...]]:
     return one.failure_class, one.culprit_ranks, one.locations
 
 
-def everyone(case: Job) -> list[str]:
-    return [module.CODE for module in ALL if module.match(case) is not None]
+def everyone(job: Job) -> list[str]:
+    return [module.CODE for module in ALL if module.match(job) is not None]
 
 
-def only(module: ModuleType, case: Job) -> Match | None:
+def only(module: ModuleType, job: Job) -> Match | None:
     """No other signature of launches may speak of it as well."""
-    assert everyone(case) == [module.CODE]
-    match: Match | None = module.match(case)
+    assert everyone(job) == [module.CODE]
+    match: Match | None = module.match(job)
     return match
 
 
 def test_a_missing_launcher_is_the_line_of_the_script(tmp_path: Path) -> None:
-    case = made.case(
+    job = made.a_job(
         shell(code=127), code=127, cwd=tmp_path, files={"run.sh": "set -e\ncd .\ntorchrun train.py\n"},
         output="run.sh: line 3: torchrun: command not found\n",
     )  # fmt: skip
-    assert say(only(launcher_not_found, case)) == ("launcher-missing", (), ("run.sh:3",))
+    assert say(only(launcher_not_found, job)) == ("launcher-missing", (), ("run.sh:3",))
 
 
 def test_a_launcher_that_a_makefile_calls_is_the_line_of_its_recipe(tmp_path: Path) -> None:
-    case = made.case(
-        made.story(10, rank=None, part=ProcessRole.SHELL, code=2, argv=("make", "train"), parent_pid=1), cwd=tmp_path,
-        job={"command": ("make", "train"), "exit_code": 127}, files={"Makefile": "train:\n\tdeepspeed train.py\n"},
+    job = made.a_job(
+        made.a_process(10, rank=None, part=ProcessRole.SHELL, code=2, argv=("make", "train"), parent_pid=1), cwd=tmp_path,
+        facts={"command": ("make", "train"), "exit_code": 127}, files={"Makefile": "train:\n\tdeepspeed train.py\n"},
         output="make: deepspeed: No such file or directory\nmake: *** [Makefile:2: train] Error 127\n",
     )  # fmt: skip
-    assert say(only(launcher_not_found, case)) == ("launcher-missing", (), ("Makefile:2",))
-    variable = made.case(
-        job={"command": ("make", "train"), "exit_code": 127}, cwd=tmp_path,
+    assert say(only(launcher_not_found, job)) == ("launcher-missing", (), ("Makefile:2",))
+    variable = made.a_job(
+        facts={"command": ("make", "train"), "exit_code": 127}, cwd=tmp_path,
         files={"Makefile": "RUN = deepspeed\ntrain:\n\t$(RUN) train.py\n"},
         output="make: deepspeed: No such file or directory\nmake: *** [Makefile:3: train] Error 127\n",
     )  # fmt: skip
@@ -97,76 +97,76 @@ def test_a_program_whose_interpreter_is_gone_is_its_first_line_and_the_line_that
     tmp_path: Path, text: str
 ) -> None:
     files = {"run.sh": "set -e\n./go.py\n", "go.py": "#!/opt/old/bin/python\nimport torch\n"}
-    case = made.case(shell(code=127), code=127, cwd=tmp_path, files=files, output=f"{text}\n")
-    assert say(only(launcher_not_found, case)) == ("launcher-missing", (), ("go.py:1", "run.sh:2"))
+    job = made.a_job(shell(code=127), code=127, cwd=tmp_path, files=files, output=f"{text}\n")
+    assert say(only(launcher_not_found, job)) == ("launcher-missing", (), ("go.py:1", "run.sh:2"))
 
 
 def test_a_launcher_that_a_python_script_starts_in_vain_is_the_scripts_line(tmp_path: Path) -> None:
     text = "FileNotFoundError: [Errno 2] No such file or directory: 'mpirun'"
-    assert say(only(launcher_not_found, made.case(failed(text, "submit.py:8")))) == (
+    assert say(only(launcher_not_found, made.a_job(failed(text, "submit.py:8")))) == (
         "launcher-missing", (), ("submit.py:8",),
     )  # fmt: skip
     (tmp_path / "go.py").write_text('os.execvp("torchrun", ["torchrun", *sys.argv])\nos.listdir("x")\n')
     unnamed = "FileNotFoundError: [Errno 2] No such file or directory"
-    replaced = made.case(failed(unnamed, f"{tmp_path}/go.py:1"), cwd=tmp_path)
+    replaced = made.a_job(failed(unnamed, f"{tmp_path}/go.py:1"), cwd=tmp_path)
     assert say(only(launcher_not_found, replaced)) == ("launcher-missing", (), ("go.py:1",))
-    assert everyone(made.case(failed(unnamed, f"{tmp_path}/go.py:2"), cwd=tmp_path)) == []
+    assert everyone(made.a_job(failed(unnamed, f"{tmp_path}/go.py:2"), cwd=tmp_path)) == []
     data = "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'"
-    assert everyone(made.case(failed(data, "train.py:8"))) == []
+    assert everyone(made.a_job(failed(data, "train.py:8"))) == []
 
 
 def test_a_command_that_was_missing_and_not_needed_is_no_cause() -> None:
     worked = made.agent(steps=40)
-    case = made.case(
+    job = made.a_job(
         shell(), failed("ValueError: x", "train.py:3", agent=worked),
         output="run.sh: line 1: module: command not found\nrun.sh: line 2: accelerate: command not found\n",
     )  # fmt: skip
-    assert everyone(case) == []
+    assert everyone(job) == []
 
 
 def test_a_mistyped_script_is_the_line_that_names_it(tmp_path: Path) -> None:
     text = f"python: can't open file '{tmp_path}/trian.py': [Errno 2] No such file or directory"
-    case = made.case(
-        shell(), made.story(rank=0, code=2, stderr=text), made.story(101, rank=1, code=2, stderr=text), cwd=tmp_path,
+    job = made.a_job(
+        shell(), made.a_process(rank=0, code=2, stderr=text), made.a_process(101, rank=1, code=2, stderr=text), cwd=tmp_path,
         files={"run.sh": "#!/bin/bash\n# trian.py\ntorchrun --nproc-per-node 2 trian.py\n"},
     )  # fmt: skip
-    assert say(only(launcher_not_found, case)) == ("launcher-missing", (), ("run.sh:3",))
+    assert say(only(launcher_not_found, job)) == ("launcher-missing", (), ("run.sh:3",))
 
 
 def test_a_variable_set_without_export_is_the_line_that_sets_it(tmp_path: Path) -> None:
-    case = made.case(
+    job = made.a_job(
         shell(), failed("KeyError: 'DATA_ROOT'", "train.py:2"), cwd=tmp_path,
         files={"run.sh": "DATA_ROOT=/data\ntorchrun train.py\n", "train.py": '\nroot = os.environ["DATA_ROOT"]\n'},
     )  # fmt: skip
-    assert say(only(environment_lost, case)) == ("env-not-propagated", (0,), ("run.sh:1", "train.py:2"))
+    assert say(only(environment_lost, job)) == ("env-not-propagated", (0,), ("run.sh:1", "train.py:2"))
 
 
 def test_a_program_without_its_launcher_is_the_line_that_starts_it(tmp_path: Path) -> None:
     files = {"run.sh": "set -e\npython train.py\n", "train.py": 'rank = os.environ["LOCAL_RANK"]\n'}
-    case = made.case(shell(), failed("KeyError: 'LOCAL_RANK'", "train.py:1", rank=None), cwd=tmp_path, files=files)
-    assert say(only(started_without_launcher, case)) == ("launcher-missing", (), ("run.sh:2", "train.py:1"))
+    job = made.a_job(shell(), failed("KeyError: 'LOCAL_RANK'", "train.py:1", rank=None), cwd=tmp_path, files=files)
+    assert say(only(started_without_launcher, job)) == ("launcher-missing", (), ("run.sh:2", "train.py:1"))
 
 
 def test_a_key_of_a_dictionary_is_no_variable(tmp_path: Path) -> None:
-    case = made.case(
+    job = made.a_job(
         failed("KeyError: 'RANK'", "train.py:1"), cwd=tmp_path, files={"train.py": 'value = table["RANK"]\n'}
     )
-    assert everyone(case) == []
+    assert everyone(job) == []
 
 
 def test_sudo_that_drops_variables_is_named(tmp_path: Path) -> None:
     text = "ValueError: Error initializing using env:// rendezvous: environment variable RANK expected, but not set"
-    case = made.case(
+    job = made.a_job(
         shell(), failed(text, "train.py:1", rank=None), cwd=tmp_path,
         files={"run.sh": "export RANK=0\nsudo -u trainer python train.py\n", "train.py": "dist.init_process_group()\n"},
     )  # fmt: skip
-    assert say(only(environment_lost, case)) == ("env-not-propagated", (), ("run.sh:2", "train.py:1"))
+    assert say(only(environment_lost, job)) == ("env-not-propagated", (), ("run.sh:2", "train.py:1"))
 
 
 def test_a_port_is_named_with_the_line_that_sets_it(tmp_path: Path) -> None:
     files = {"train.py": 'import os\nos.environ["MASTER_PORT"] = "29677"\ninit_process_group("gloo")\n'}
-    case = made.case(failed(TAKEN, "train.py:3"), cwd=tmp_path, files=files)
-    found = only(port_taken, case)
+    job = made.a_job(failed(TAKEN, "train.py:3"), cwd=tmp_path, files=files)
+    found = only(port_taken, job)
     assert say(found) == ("port-in-use", (0,), ("train.py:2", "train.py:3"))
     assert found is not None
     assert found.finding.title == "Rank 0 could not listen on port 29677: it is in use by another process"
@@ -177,16 +177,16 @@ def test_a_port_that_was_taken_and_then_another_one_used_is_no_cause() -> None:
         "OSError: [Errno 98] Address already in use", "train.py:9", how=made.ExceptionSource.CAUGHT, at_s=0.5
     )
     died = made.raised("ValueError: bad batch", "train.py:40")
-    case = made.case(made.story(code=1, raised=(tried, died), stderr=f"{tried.text}, trying the next port\n"))
-    assert everyone(case) == []
+    job = made.a_job(made.a_process(code=1, raised=(tried, died), stderr=f"{tried.text}, trying the next port\n"))
+    assert everyone(job) == []
 
 
 def test_a_launch_that_was_repeated_at_the_next_port_is_no_cause() -> None:
     launch = ("torchrun", "train.py")
     first = failed(TAKEN, pid=10, rank=None, part=ProcessRole.LAUNCHER, argv=launch, at_s=2.0)
-    second = made.story(20, rank=None, part=ProcessRole.LAUNCHER, argv=launch, began_s=3.0, at_s=9.0)
-    assert everyone(made.case(shell(), first, second)) == []
-    assert everyone(made.case(shell(), first)) == ["D104"]
+    second = made.a_process(20, rank=None, part=ProcessRole.LAUNCHER, argv=launch, began_s=3.0, at_s=9.0)
+    assert everyone(made.a_job(shell(), first, second)) == []
+    assert everyone(made.a_job(shell(), first)) == ["D104"]
 
 
 def test_ranks_that_ask_different_ports_wait_in_vain_for_each_other(tmp_path: Path) -> None:
@@ -194,8 +194,8 @@ def test_ranks_that_ask_different_ports_wait_in_vain_for_each_other(tmp_path: Pa
     zero = made.agent(made.event("process-group-begin", "rank=0 world_size=2 backend=gloo port=29881", "main.py:7"))
     one = made.agent(made.event("process-group-begin", "rank=1 world_size=2 backend=gloo port=29882", "main.py:7"))
     waits = failed(text, "main.py:7", agent=zero)
-    ended = made.story(101, rank=1, signal=15, ended_by="launcher", agent=one)
-    found = only(master_out_of_reach, made.case(waits, ended, culprits=(waits,), cwd=tmp_path))
+    ended = made.a_process(101, rank=1, signal=15, ended_by="launcher", agent=one)
+    found = only(master_out_of_reach, made.a_job(waits, ended, culprits=(waits,), cwd=tmp_path))
     assert say(found) == ("master-unreachable", (1,), ("main.py:7",))
     assert found is not None
     assert found.finding.title == "Rank 1 looked for the store at port 29882, and rank 0 serves it at port 29881"
@@ -204,8 +204,8 @@ def test_ranks_that_ask_different_ports_wait_in_vain_for_each_other(tmp_path: Pa
 def test_a_rank_that_never_started_is_the_culprit(tmp_path: Path) -> None:
     text = "torch.distributed.DistStoreError: Timed out after 7 seconds waiting for clients. 1/2 clients joined."
     files = {"run.sh": "export WORLD_SIZE=2\nRANK=0 python train.py\n", "train.py": "init_process_group()\n"}
-    case = made.case(shell(), failed(text, "train.py:1"), cwd=tmp_path, files=files)
-    assert say(only(rendezvous_incomplete, case)) == ("rendezvous-timeout", (1,), ("run.sh:1", "train.py:1"))
+    job = made.a_job(shell(), failed(text, "train.py:1"), cwd=tmp_path, files=files)
+    assert say(only(rendezvous_incomplete, job)) == ("rendezvous-timeout", (1,), ("run.sh:1", "train.py:1"))
 
 
 def test_an_address_that_nobody_knows_is_the_line_that_sets_it(tmp_path: Path) -> None:
@@ -215,8 +215,8 @@ def test_an_address_that_nobody_knows_is_the_line_that_sets_it(tmp_path: Path) -
     )
     said = "[W] The IPv6 network addresses of (node-0.invalid, 29655) cannot be retrieved (gai error: -2 - Name or)\n"
     files = {"run.sh": "export MASTER_ADDR=node-0.invalid\ntorchrun train.py\n", "train.py": "init_process_group()\n"}
-    case = made.case(shell(), failed(text, "train.py:1", rank=1), cwd=tmp_path, files=files, output=said)
-    found = only(master_out_of_reach, case)
+    job = made.a_job(shell(), failed(text, "train.py:1", rank=1), cwd=tmp_path, files=files, output=said)
+    found = only(master_out_of_reach, job)
     assert say(found) == ("master-unreachable", (1,), ("run.sh:1", "train.py:1", "run.sh:2"))
     assert found is not None
     assert found.finding.title.endswith("node-0.invalid:29655: no such name is known here")
@@ -227,7 +227,7 @@ def test_an_address_where_something_else_answers_is_the_line_that_has_it(tmp_pat
     argv = ("torchrun", "--nnodes", "2", "--master-addr", "10.255.255.1", "--master-port", "24821", "train.py")
     asks = failed(text, pid=10, rank=None, part=ProcessRole.LAUNCHER, argv=argv)
     files = {"run.sh": "HEAD=10.255.255.1\ntorchrun --nnodes 2 --master-addr $HEAD train.py\n"}
-    found = only(master_out_of_reach, made.case(shell(), asks, cwd=tmp_path, files=files))
+    found = only(master_out_of_reach, made.a_job(shell(), asks, cwd=tmp_path, files=files))
     assert say(found) == ("master-unreachable", (), ("run.sh:1", "run.sh:2"))
     assert found is not None
     assert "10.255.255.1:24821: what answers there is no store of torch's" in found.finding.title
@@ -238,23 +238,23 @@ def test_a_store_of_its_own_under_torchrun_is_the_wrong_port() -> None:
         "DistNetworkError: The client socket has timed out after 6000ms while trying to connect to (127.0.0.1, 29611)."
     )
     variables = {"TORCHELASTIC_USE_AGENT_STORE": "True", "MASTER_PORT": "41000"}
-    found = only(master_out_of_reach, made.case(failed(text, "train.py:6", agent=made.agent(variables=variables))))
+    found = only(master_out_of_reach, made.a_job(failed(text, "train.py:6", agent=made.agent(variables=variables))))
     assert found is not None
     assert "torchrun serves its own store on port 41000" in found.finding.title
 
 
 def test_ranks_inside_a_rank_are_one_launch_too_many() -> None:
-    outer = made.story(10, rank=None, part=ProcessRole.LAUNCHER, code=1, argv=("torchrun", "train.py"))
+    outer = made.a_process(10, rank=None, part=ProcessRole.LAUNCHER, code=1, argv=("torchrun", "train.py"))
     started = made.event("child", "pid=200 how=process", "train.py:12")
-    rank = made.story(
+    rank = made.a_process(
         100, rank=0, code=1, parent_pid=10, agent=made.agent(started, variables={"LOCAL_WORLD_SIZE": "2"})
     )
     group = made.agent(made.event("process-group", "rank=0"), variables={"LOCAL_WORLD_SIZE": "2"})
     inner = [
-        made.story(pid, rank=0, code=1, parent_pid=100, agent=group, raised=(made.raised(TAKEN, "train.py:5"),))
+        made.a_process(pid, rank=0, code=1, parent_pid=100, agent=group, raised=(made.raised(TAKEN, "train.py:5"),))
         for pid in (200, 201)
     ]
-    found = only(launcher_in_a_rank, made.case(outer, rank, *inner))
+    found = only(launcher_in_a_rank, made.a_job(outer, rank, *inner))
     assert say(found) == ("nested-launch", (), ("train.py:12",))
 
 
@@ -269,7 +269,7 @@ def test_ranks_inside_a_rank_are_one_launch_too_many() -> None:
 )
 def test_a_backend_that_cannot_be_used_is_named(tmp_path: Path, text: str, backend: str) -> None:
     files = {"train.py": f'dist.init_process_group("{backend}")\n'}
-    found = only(backend_missing, made.case(failed(text, "train.py:1"), cwd=tmp_path, files=files))
+    found = only(backend_missing, made.a_job(failed(text, "train.py:1"), cwd=tmp_path, files=files))
     assert say(found) == ("backend-unavailable", (0,), ("train.py:1",))
     assert found is not None
     assert repr(backend) in found.finding.title
@@ -284,7 +284,7 @@ def test_a_backend_that_cannot_be_used_is_named(tmp_path: Path, text: str, backe
     ],
 )
 def test_a_device_that_does_not_exist_is_the_users_line(text: str) -> None:
-    assert say(only(wrong_device, made.case(failed(text, "train.py:7")))) == (
+    assert say(only(wrong_device, made.a_job(failed(text, "train.py:7")))) == (
         "device-misassigned",
         (0,),
         ("train.py:7",),
@@ -293,62 +293,62 @@ def test_a_device_that_does_not_exist_is_the_users_line(text: str) -> None:
 
 def test_the_old_spelling_of_local_rank_is_a_matter_of_versions(tmp_path: Path) -> None:
     files = {"train.py": 'p = ArgumentParser()\np.add_argument("--local_rank")\np.parse_args()\n'}
-    story = made.story(code=2, stderr="train.py: error: unrecognized arguments: --local-rank=0\n")
-    found = only(versions_disagree, made.case(story, cwd=tmp_path, files=files))
+    process = made.a_process(code=2, stderr="train.py: error: unrecognized arguments: --local-rank=0\n")
+    found = only(versions_disagree, made.a_job(process, cwd=tmp_path, files=files))
     assert say(found) == ("version-skew", (0,), ("train.py:2", "train.py:3"))
 
 
 def test_descriptors_run_out_where_the_script_lowers_the_limit(tmp_path: Path) -> None:
     text = "OSError: [Errno 24] Too many open files: 'a.npy'"
     files = {"run.sh": "ulimit -n 64\ntorchrun train.py\n"}
-    found = only(descriptors_exhausted, made.case(shell(), failed(text, "data.py:4"), cwd=tmp_path, files=files))
+    found = only(descriptors_exhausted, made.a_job(shell(), failed(text, "data.py:4"), cwd=tmp_path, files=files))
     assert say(found) == ("fd-exhaustion", (0,), ("run.sh:1", "data.py:4"))
 
 
 def test_half_a_checkpoint_on_a_full_disk_is_a_full_disk() -> None:
     text = "RuntimeError: [enforce fail at inline_container.cc:664] . unexpected pos 576 vs 534"
     disk = DiskState(path="/ckpt", total_bytes=4 << 20, free_bytes=0, least_free_bytes=0)
-    found = only(disk_filled, made.case(failed(text, "train.py:30"), job={"disks": (disk,)}))
+    found = only(disk_filled, made.a_job(failed(text, "train.py:30"), facts={"disks": (disk,)}))
     assert say(found) == ("disk-full", (0,), ("train.py:30",))
     assert found is not None
     assert found.finding.confidence == "confirmed"
 
 
 def test_fewer_bytes_written_than_numpy_asked_for_is_a_full_disk() -> None:
-    found = only(disk_filled, made.case(failed("OSError: 256000 requested and 10208 written", "dump.py:11")))
+    found = only(disk_filled, made.a_job(failed("OSError: 256000 requested and 10208 written", "dump.py:11")))
     assert say(found) == ("disk-full", (0,), ("dump.py:11",))
 
 
 def test_a_bus_error_with_room_in_shared_memory_is_something_else() -> None:
     disk = DiskState(path="/dev/shm", total_bytes=8 << 30, free_bytes=8 << 30, least_free_bytes=8 << 30)  # noqa: S108
-    died = made.story(101, rank=0, part=ProcessRole.DATA_WORKER, signal=7)
+    died = made.a_process(101, rank=0, part=ProcessRole.DATA_WORKER, signal=7)
     text = "RuntimeError: DataLoader worker (pid 101) is killed by signal: Bus error."
     facts = {"disks": (disk,), "shm_bytes": 8 << 30}
-    assert everyone(made.case(failed(text, "train.py:5"), died, job=facts)) == []
+    assert everyone(made.a_job(failed(text, "train.py:5"), died, facts=facts)) == []
 
 
 def test_a_bus_error_with_shared_memory_full_is_shared_memory() -> None:
     disk = DiskState(path="/dev/shm", total_bytes=64 << 20, free_bytes=0, least_free_bytes=0)  # noqa: S108
-    died = made.story(101, rank=0, part=ProcessRole.DATA_WORKER, signal=7)
+    died = made.a_process(101, rank=0, part=ProcessRole.DATA_WORKER, signal=7)
     text = "RuntimeError: DataLoader worker (pid 101) is killed by signal: Bus error."
     found = only(
         shared_memory_exhausted,
-        made.case(failed(text, "train.py:5"), died, job={"disks": (disk,), "shm_bytes": 64 << 20}),
+        made.a_job(failed(text, "train.py:5"), died, facts={"disks": (disk,), "shm_bytes": 64 << 20}),
     )
     assert say(found) == ("shm-exhausted", (0,), ("train.py:5",))
 
 
 def test_a_folder_of_somebody_else_is_a_matter_of_access() -> None:
     text = "PermissionError: [Errno 13] Permission denied: '/out/last.pt'"
-    found = only(access_refused, made.case(failed(text, "train.py:8")))
+    found = only(access_refused, made.a_job(failed(text, "train.py:8")))
     assert say(found) == ("permission", (0,), ("train.py:8",))
 
 
 def test_a_launcher_that_is_refused_is_the_line_that_starts_it(tmp_path: Path) -> None:
     text = "PermissionError: [Errno 13] Permission denied: '/opt/env/bin/python'"
     refused = failed(text, pid=10, rank=None, part=ProcessRole.LAUNCHER, argv=("torchrun", "train.py"))
-    case = made.case(shell(), refused, cwd=tmp_path, files={"run.sh": "set -e\ntorchrun train.py\n"})
-    assert say(only(access_refused, case)) == ("permission", (), ("run.sh:2",))
+    job = made.a_job(shell(), refused, cwd=tmp_path, files={"run.sh": "set -e\ntorchrun train.py\n"})
+    assert say(only(access_refused, job)) == ("permission", (), ("run.sh:2",))
 
 
 @pytest.mark.parametrize(
@@ -360,8 +360,8 @@ def test_a_launcher_that_is_refused_is_the_line_that_starts_it(tmp_path: Path) -
     ],
 )
 def test_what_another_version_had_is_a_matter_of_versions(text: str) -> None:
-    assert say(only(versions_disagree, made.case(failed(text, "ops.py:4")))) == ("version-skew", (0,), ("ops.py:4",))
+    assert say(only(versions_disagree, made.a_job(failed(text, "ops.py:4")))) == ("version-skew", (0,), ("ops.py:4",))
 
 
 def test_a_plain_exception_is_none_of_these() -> None:
-    assert everyone(made.case(failed("ValueError: loss is 3", "train.py:8"))) == []
+    assert everyone(made.a_job(failed("ValueError: loss is 3", "train.py:8"))) == []

@@ -1,4 +1,4 @@
-"""What signatures of lies say about stories put together by hand, and where they keep silent."""
+"""What signatures of lies say about processes put together by hand, and where they keep silent."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import agent, case, event, frames, raised, story
+from hand_made import a_job, a_process, agent, event, frames, raised
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 from diagnostics.dynamic.job.job import ExceptionSource, ProcessRole
 from diagnostics.record.agent_data import LifecycleEvent, Steps
-from diagnostics.static.program.exception_flow import swallowing
+from diagnostics.static.program.exception_flow import swallowing_tries
 from diagnostics.static.program.source_file import SourceFile
 
 LOOP = """\
@@ -60,7 +60,7 @@ def test_a_logged_exception_that_cut_the_loop_short_is_told_with_the_line_that_h
     file = f"{tmp_path}/train.py"
     error = raised("ValueError: nan", f"{file}:4", f"{file}:9", how=ExceptionSource.LOGGED, sequence=2)
     left = agent(*made("optimizer", place=f"{file}:13"), event("caught"), event("sys.exit", "", f"{file}:12"), steps=3)
-    job = case(story(agent=left, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LOOP})
+    job = a_job(a_process(agent=left, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LOOP})
     assert told(failure_hidden_in_rank.match(job)) == (
         JobOutcome.CRASH, "masked-exit", (0,), ("train.py:4", "train.py:12", "train.py:9"),
     )  # fmt: skip
@@ -71,7 +71,7 @@ def test_exceptions_that_cost_no_work_are_no_lie(line: int, tmp_path: Path) -> N
     file = f"{tmp_path}/train.py"
     error = raised("OSError: flaky", f"{file}:{line}", how=ExceptionSource.LOGGED, sequence=2)
     fine = agent(*made("optimizer", place=f"{file}:2"), steps=9)
-    job = case(story(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": RETRYING})
+    job = a_job(a_process(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": RETRYING})
     assert failure_hidden_in_rank.match(job) is None
 
 
@@ -102,7 +102,7 @@ def test_a_with_that_an_exception_ended_in_hid_it(
     error = raised("KeyError: 'mixup'", f"{file}:3", f"{file}:8", how=ExceptionSource.CAUGHT, sequence=2)
     error = replace(error, path=(*error.path, *frames(*ends_in)))
     seen = agent(*made("optimizer", place=f"{file}:9"), event("caught"), steps=3)
-    job = case(story(agent=seen, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": SWALLOWED})
+    job = a_job(a_process(agent=seen, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": SWALLOWED})
     assert (told(failure_hidden_in_rank.match(job)) or (None,) * 4)[3] == lines
 
 
@@ -111,14 +111,14 @@ def test_leaving_the_loop_on_purpose_is_no_lie(tmp_path: Path) -> None:
     for kind in ("KeyboardInterrupt", "StopTraining", "EarlyStopping"):
         error = raised(f"{kind}: enough", f"{file}:4", f"{file}:9", how=ExceptionSource.LOGGED, sequence=2)
         fine = agent(*made("optimizer", place=f"{file}:13"), steps=3)
-        job = case(story(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LOOP})
+        job = a_job(a_process(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LOOP})
         assert failure_hidden_in_rank.match(job) is None
 
 
 def test_an_uncaught_exception_behind_os_exit_0_is_told(tmp_path: Path) -> None:
     file = f"{tmp_path}/train.py"
     left = agent(event("exception", "KeyError: 1", f"{file}:4"), event("os._exit", "", f"{file}:13"), steps=3)
-    job = case(story(agent=left, raised=(raised("KeyError: 1", f"{file}:4"),)), code=0, cwd=tmp_path)
+    job = a_job(a_process(agent=left, raised=(raised("KeyError: 1", f"{file}:4"),)), code=0, cwd=tmp_path)
     assert told(failure_hidden_in_rank.match(job)) == (
         JobOutcome.CRASH, "masked-exit", (0,), ("train.py:4", "train.py:13"),
     )  # fmt: skip
@@ -141,10 +141,10 @@ def test_an_uncaught_exception_behind_os_exit_0_is_told(tmp_path: Path) -> None:
 def test_the_line_of_the_script_that_hid_a_failure_follows_the_one_that_failed(
     script: str, hiding: int, tmp_path: Path
 ) -> None:
-    shell = story(1, part=ProcessRole.SHELL, rank=None, argv=("bash", "run.sh"), cwd=str(tmp_path), parent_pid=0)
+    shell = a_process(1, part=ProcessRole.SHELL, rank=None, argv=("bash", "run.sh"), cwd=str(tmp_path), parent_pid=0)
     words = ("python", "train.py", *(("--lr", "1") if "--lr 1" in script else ()))
-    failed = story(2, code=1, argv=words, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
-    job = case(shell, failed, code=0, cwd=tmp_path, files={"run.sh": script}, job={"command": ("bash", "run.sh")})
+    failed = a_process(2, code=1, argv=words, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
+    job = a_job(shell, failed, code=0, cwd=tmp_path, files={"run.sh": script}, facts={"command": ("bash", "run.sh")})
     found = told(failure_hidden_by_parent.match(job))
     assert found is not None
     assert (found[:3], found[3][:2]) == (
@@ -154,28 +154,28 @@ def test_the_line_of_the_script_that_hid_a_failure_follows_the_one_that_failed(
 
 def test_a_parent_that_did_not_look_is_told_at_the_line_that_started_the_child(tmp_path: Path) -> None:
     started = agent(event("child", "pid=2 how=popen reads=1 | python train.py", f"{tmp_path}/launch.py:3"))
-    parent = story(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=started)
-    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
-    job = case(parent, failed, code=0, cwd=tmp_path)
+    parent = a_process(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=started)
+    failed = a_process(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
+    job = a_job(parent, failed, code=0, cwd=tmp_path)
     found = told(failure_hidden_by_parent.match(job))
     assert found is not None
     assert found[3] == ("train.py:4", "launch.py:3")
 
 
 def test_helpers_that_fail_by_design_retries_and_aborts_at_teardown_are_no_lie(tmp_path: Path) -> None:
-    helper = story(5, part=ProcessRole.HELPER, rank=None, code=128, argv=("git", "describe"))
-    first = story(2, code=1, at_s=3.0, raised=(raised("OSError: flaky", f"{tmp_path}/train.py:4"),))
-    again = story(3, began_s=3.2, at_s=9.0, agent=agent(steps=9))
-    torn = story(4, rank=1, signal=6, agent=agent(event("exit"), steps=9))
-    assert failure_hidden_by_parent.match(case(helper, first, again, torn, code=0, cwd=tmp_path)) is None
+    helper = a_process(5, part=ProcessRole.HELPER, rank=None, code=128, argv=("git", "describe"))
+    first = a_process(2, code=1, at_s=3.0, raised=(raised("OSError: flaky", f"{tmp_path}/train.py:4"),))
+    again = a_process(3, began_s=3.2, at_s=9.0, agent=agent(steps=9))
+    torn = a_process(4, rank=1, signal=6, agent=agent(event("exit"), steps=9))
+    assert failure_hidden_by_parent.match(a_job(helper, first, again, torn, code=0, cwd=tmp_path)) is None
 
 
 def nothing(tmp_path: Path, *kinds: str, steps: int = 0, output: str = "") -> Match | None:
     """Returns what is said of a job that made no step."""
     file = f"{tmp_path}/train.py"
     frame_events = [event(kind, "", f"{file}:{line}") for line, kind in enumerate(kinds, 1)]
-    job = case(
-        story(agent=agent(*frame_events, steps=steps)),
+    job = a_job(
+        a_process(agent=agent(*frame_events, steps=steps)),
         code=0, cwd=tmp_path, output=output,
         files={"train.py": "a = 1\nb = 2\nc = 3\nfor e in range(5, 5):\n    for x in []:\n        optimizer.step()\n"},
     )  # fmt: skip
@@ -199,10 +199,10 @@ def test_a_loop_that_was_never_entered_is_told_at_its_line(tmp_path: Path) -> No
 def test_evaluation_and_training_that_took_place_are_no_lie(tmp_path: Path) -> None:
     assert nothing(tmp_path, "dataloader", "loader-iter") is None
     assert nothing(tmp_path, "dataloader", "optimizer", "loader-iter", steps=1) is None
-    asked = story(
+    asked = a_process(
         argv=("python", "train.py", "--eval-only"), agent=agent(event("optimizer", "", f"{tmp_path}/train.py:1"))
     )
-    assert nothing_trained.match(case(asked, code=0, cwd=tmp_path)) is None
+    assert nothing_trained.match(a_job(asked, code=0, cwd=tmp_path)) is None
 
 
 @pytest.mark.parametrize(
@@ -254,8 +254,8 @@ def test_a_handler_that_nobody_saw_at_work_is_told_only_where_it_would_have_gone
 ) -> None:
     file = f"{tmp_path}/train.py"
     seen = made("dataloader", "optimizer", *events, place=f"{file}:7")
-    rank = story(agent=agent(event("hooks", "logging traceback", f"{file}:1"), *seen))
-    match = failure_hidden_in_rank.match(case(rank, code=0, cwd=tmp_path, files={"train.py": text}))
+    rank = a_process(agent=agent(event("hooks", "logging traceback", f"{file}:1"), *seen))
+    match = failure_hidden_in_rank.match(a_job(rank, code=0, cwd=tmp_path, files={"train.py": text}))
     assert (told(match) or (None,) * 4)[3] == lines
 
 
@@ -274,9 +274,9 @@ def fit(model, optimizer):
 
 def test_a_handler_around_the_forward_pass_alone_is_found_as_well() -> None:
     file = SourceFile(Path("fit.py"), ELSE)
-    assert [block.lineno for block in swallowing(file, frozenset({"fit"}))] == [3]
+    assert [block.lineno for block in swallowing_tries(file, frozenset({"fit"}))] == [3]
     alone = SourceFile(Path("fit.py"), ELSE.replace("else:", "if step:"))
-    assert [block.lineno for block in swallowing(alone, frozenset({"fit"}))] == [3]
+    assert [block.lineno for block in swallowing_tries(alone, frozenset({"fit"}))] == [3]
 
 
 ACCUMULATING = """\
@@ -310,7 +310,7 @@ def test_backward_passes_without_a_step_are_told_at_the_condition_around_the_ste
 ) -> None:
     ran = agent(*made("optimizer", place=f"{tmp_path}/train.py:1"))
     ran = replace(ran, steps=Steps(count=steps, backwards=5))
-    job = case(story(agent=ran), code=0, cwd=tmp_path, files={"train.py": source})
+    job = a_job(a_process(agent=ran), code=0, cwd=tmp_path, files={"train.py": source})
     assert told(nothing_trained.match(job)) == found
 
 
@@ -321,11 +321,11 @@ def test_a_code_that_a_child_chose_for_its_python_parent_is_an_answer(
 ) -> None:
     file = f"{tmp_path}/suite.py"
     started = agent(event("child", "pid=2 how=process reads=1 | run", f"{file}:7"))
-    parent = story(1, part=part, rank=None, agent=started, argv=("python", "suite.py"), cwd=str(tmp_path))
+    parent = a_process(1, part=part, rank=None, agent=started, argv=("python", "suite.py"), cwd=str(tmp_path))
     left = agent(*made("ddp", place=f"{file}:3"), event("sys.exit", "", f"{file}:9"), steps=2)
     errors = (raised("KeyError: 1", f"{tmp_path}/suite.py:4"),) if raised_too else ()
-    child = story(2, code=77, agent=left, raised=errors, parent_pid=1)
-    found = failure_hidden_by_parent.match(case(parent, child, code=0, cwd=tmp_path))
+    child = a_process(2, code=77, agent=left, raised=errors, parent_pid=1)
+    found = failure_hidden_by_parent.match(a_job(parent, child, code=0, cwd=tmp_path))
     assert (found is not None) is raised_too
 
 
@@ -335,18 +335,20 @@ def test_a_loop_on_a_condition_that_was_never_true_is_no_empty_loader(tmp_path: 
     events = [
         event(kind, "", f"{file}:{line}") for line, kind in enumerate(("dataloader", "optimizer", "loader-iter"), 1)
     ]
-    found = nothing_trained.match(case(story(agent=agent(*events)), code=0, cwd=tmp_path, files={"train.py": text}))
+    found = nothing_trained.match(
+        a_job(a_process(agent=agent(*events)), code=0, cwd=tmp_path, files={"train.py": text})
+    )
     assert told(found) == (JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:4", "train.py:1"))
 
 
 def test_make_that_was_told_to_ignore_a_failure_is_told_at_the_recipe_line(tmp_path: Path) -> None:
-    make = story(1, part=ProcessRole.SHELL, rank=None, argv=("make",), cwd=str(tmp_path), parent_pid=0)
-    recipe = story(
+    make = a_process(1, part=ProcessRole.SHELL, rank=None, argv=("make",), cwd=str(tmp_path), parent_pid=0)
+    recipe = a_process(
         2, part=ProcessRole.SHELL, rank=None, code=1, argv=("/bin/sh", "-c", "python train.py 2> err"), parent_pid=1
     )
-    failed = story(3, code=1, parent_pid=2, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
+    failed = a_process(3, code=1, parent_pid=2, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),))
     files = {"Makefile": "all:\n\t-@python train.py 2> err\n\t@echo done\n"}
-    job = case(make, recipe, failed, code=0, cwd=tmp_path, files=files, job={"command": ("make",)})
+    job = a_job(make, recipe, failed, code=0, cwd=tmp_path, files=files, facts={"command": ("make",)})
     assert told(failure_hidden_by_parent.match(job)) == (
         JobOutcome.CRASH, "masked-exit", (0,), ("train.py:4", "Makefile:2"),
     )  # fmt: skip
@@ -365,5 +367,5 @@ def test_what_a_runner_of_tests_caught_was_its_own_affair(argv: tuple[str, ...],
     file = f"{tmp_path}/train.py"
     error = raised("ValueError: nan", f"{file}:4", f"{file}:9", how=ExceptionSource.PRINTED, sequence=2)
     made_one = agent(*made("optimizer", place=f"{file}:13"), event("caught"))
-    job = case(story(agent=made_one, raised=(error,), argv=argv), code=0, cwd=tmp_path, files={"train.py": LOOP})
+    job = a_job(a_process(agent=made_one, raised=(error,), argv=argv), code=0, cwd=tmp_path, files={"train.py": LOOP})
     assert (failure_hidden_in_rank.match(job) is not None) is hidden

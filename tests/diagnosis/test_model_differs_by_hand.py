@@ -34,7 +34,7 @@ def test_what_leads_to_the_wrapped_model_comes_before_other_uses_of_the_rank(
     tmp_path: Path, change: str, late: str, line: str
 ) -> None:
     file = f"{tmp_path}/train.py"
-    ranks = [made.story(100 + rank, rank=rank, code=1, raised=(made.raised("RuntimeError: x", f"{file}:7"),))
+    ranks = [made.a_process(100 + rank, rank=rank, code=1, raised=(made.raised("RuntimeError: x", f"{file}:7"),))
              for rank in (0, 1)]  # fmt: skip
-    case = made.case(*ranks, cwd=tmp_path, files={"train.py": MAIN.format(change=change, late=late)})
-    assert model_difference(case, *ranks).locations[0] == line
+    job = made.a_job(*ranks, cwd=tmp_path, files={"train.py": MAIN.format(change=change, late=late)})
+    assert model_difference(job, *ranks).locations[0] == line

@@ -16,19 +16,19 @@ from diagnostics.record.agent_data import Steps
 SOURCE = "model = Net()\noptimizer = SGD(model.parameters())\nmodel = shard(model)\n"
 
 
-def job(folder: Path, *told: bool, backwards: int = 20) -> Job:
+def a_job(folder: Path, *told: bool, backwards: int = 20) -> Job:
     """Ranks that made 20 steps; those `told` say that none of them had a gradient."""
     built = made.event("optimizer", "SGD", f"{folder}/train.py:2")
     ranks = []
     for number, says in enumerate(told):
         events = [built, *([made.event("no-gradients", "optimizers=1 steps=20")] if says else [])]
         agent = replace(made.agent(*events, pid=100 + number), steps=Steps(count=20, backwards=backwards))
-        ranks.append(made.story(100 + number, rank=number, code=0, agent=agent))
-    return made.case(*ranks, code=0, cwd=folder, files={"train.py": SOURCE})
+        ranks.append(made.a_process(100 + number, rank=number, code=0, agent=agent))
+    return made.a_job(*ranks, code=0, cwd=folder, files={"train.py": SOURCE})
 
 
 def test_the_optimizer_of_other_parameters_is_named_where_it_was_made(tmp_path: Path) -> None:
-    match = steps_without_gradients.match(job(tmp_path, True, True))
+    match = steps_without_gradients.match(a_job(tmp_path, True, True))
     assert match is not None
     assert (match.outcome, match.failure_class, match.culprit_ranks, match.locations) == (
         JobOutcome.SILENT_WRONG, "zero-progress", (0, 1), ("train.py:2",),
@@ -43,4 +43,4 @@ def test_the_optimizer_of_other_parameters_is_named_where_it_was_made(tmp_path: 
 def test_a_job_with_gradients_on_a_rank_or_that_updates_by_hand_is_left_alone(
     tmp_path: Path, told: tuple[bool, ...], backwards: int
 ) -> None:
-    assert steps_without_gradients.match(job(tmp_path, *told, backwards=backwards)) is None
+    assert steps_without_gradients.match(a_job(tmp_path, *told, backwards=backwards)) is None

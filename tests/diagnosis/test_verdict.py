@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from hand_made import a_match, agent, case, story
+from hand_made import a_job, a_match, a_process, agent
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Role
 from diagnostics.diagnosis.signature import Match
-from diagnostics.diagnosis.verdict import Diagnosis, Exit, decide, exit_of
+from diagnostics.diagnosis.verdict import Diagnosis, Exit, arbitrate, exit_of
 from diagnostics.dynamic.job.job import ProcessRole
 
 CRASH, HANG, OK, WRONG = JobOutcome.CRASH, JobOutcome.HANG, JobOutcome.OK, JobOutcome.SILENT_WRONG
 
 
 def order(*matches: Match) -> list[str]:
-    decision = decide(case(story(code=1)), matches)
+    decision = arbitrate(a_job(a_process(code=1)), matches)
     return [one.finding.code for one in ([decision.first] if decision.first else []) + list(decision.others)]
 
 
@@ -51,32 +51,32 @@ def test_a_crash_is_told_before_what_was_slow_or_wrong() -> None:
 
 def test_a_cascade_alone_leaves_the_verdict_unknown() -> None:
     cascade = a_match("D203", role=Role.CASCADE)
-    decision = decide(case(story(code=1)), [cascade])
+    decision = arbitrate(a_job(a_process(code=1)), [cascade])
     assert decision == Diagnosis(outcome=CRASH, failure_class="unknown", first=None, others=(cascade,))
 
 
 def test_a_job_that_ended_well_has_no_class() -> None:
-    decision = decide(case(story(), code=0), [])
+    decision = arbitrate(a_job(a_process(), code=0), [])
     assert decision == Diagnosis(outcome=OK, failure_class="none", first=None, others=())
 
 
 def test_a_stall_that_no_signature_knows_is_a_hang_of_unknown_class() -> None:
-    stalled = case(story(signal=15, ended_by="doctor"), code=0, culprits=(), job={"ended_by": "stall-timeout"})
-    decision = decide(stalled, [])
+    stalled = a_job(a_process(signal=15, ended_by="doctor"), code=0, culprits=(), facts={"ended_by": "stall-timeout"})
+    decision = arbitrate(stalled, [])
     assert (decision.outcome, decision.failure_class) == (HANG, "unknown")
     assert exit_of(stalled, decision) == Exit(code=124, reason="the job hung and was ended by the doctor")
 
 
 def test_an_interrupted_job_in_which_nothing_was_wrong_ended_well() -> None:
-    stopped = case(story(signal=2, ended_by="doctor"), code=130, culprits=(), job={"ended_by": "interrupt"})
-    decision = decide(stopped, [])
+    stopped = a_job(a_process(signal=2, ended_by="doctor"), code=130, culprits=(), facts={"ended_by": "interrupt"})
+    decision = arbitrate(stopped, [])
     assert decision == Diagnosis(outcome=OK, failure_class="none", first=None, others=(), notes=("interrupted",))
     assert exit_of(stopped, decision).code == 130
 
 
 def test_an_interrupted_job_that_had_crashed_before_says_so_and_keeps_the_exit_code_of_the_interrupt() -> None:
-    stopped = case(story(code=1), code=130, job={"ended_by": "interrupt"})
-    decision = decide(stopped, [a_match("D201")])
+    stopped = a_job(a_process(code=1), code=130, facts={"ended_by": "interrupt"})
+    decision = arbitrate(stopped, [a_match("D201")])
     assert (decision.outcome, decision.failure_class, exit_of(stopped, decision).code) == (
         CRASH, "python-exception", 130,
     )  # fmt: skip
@@ -95,44 +95,44 @@ def test_an_interrupted_job_that_had_crashed_before_says_so_and_keeps_the_exit_c
 def test_the_exit_code_is_the_jobs_own_or_70_where_it_hid_a_crash(
     code: int, outcome: JobOutcome, expected: Exit
 ) -> None:
-    job = case(story(), code=code)
-    assert exit_of(job, decide(job, [a_match("D201", outcome=outcome)])) == expected
+    job = a_job(a_process(), code=code)
+    assert exit_of(job, arbitrate(job, [a_match("D201", outcome=outcome)])) == expected
 
 
 def test_a_culprit_that_died_of_a_signal_gives_128_plus_n_whatever_the_launcher_made_of_it() -> None:
-    job = case(story(100, rank=0, code=1), story(101, rank=1, signal=11), code=1)
-    assert exit_of(job, decide(job, [a_match("D210", "native-crash", ranks=(1,))])) == Exit(
+    job = a_job(a_process(100, rank=0, code=1), a_process(101, rank=1, signal=11), code=1)
+    assert exit_of(job, arbitrate(job, [a_match("D210", "native-crash", ranks=(1,))])) == Exit(
         code=139, reason="rank 1 died of SIGSEGV; the job ended with exit code 1"
     )
 
 
 def test_a_failure_of_no_rank_gives_the_jobs_own_code_whatever_rank_was_ended_by_it() -> None:
     decision = Diagnosis(outcome=CRASH, failure_class="port-in-use", first=a_match("D104", ranks=()), others=())
-    assert exit_of(case(story(signal=15), code=1), decision).code == 1
+    assert exit_of(a_job(a_process(signal=15), code=1), decision).code == 1
 
 
 def test_a_rank_that_its_launcher_ended_gives_no_signal() -> None:
-    job = case(story(100, rank=0, signal=15, ended_by="launcher"), code=1)
-    assert exit_of(job, decide(job, [a_match("D301", "collective-missing", ranks=(0,))])).code == 1
+    job = a_job(a_process(100, rank=0, signal=15, ended_by="launcher"), code=1)
+    assert exit_of(job, arbitrate(job, [a_match("D301", "collective-missing", ranks=(0,))])).code == 1
 
 
 def test_strict_makes_a_wrong_result_a_failure_and_leaves_a_good_one_alone() -> None:
-    job = case(story(), code=0)
-    wrong = decide(job, [a_match("D501", "duplicate-data", outcome=WRONG)])
-    assert (exit_of(job, wrong, strict=True).code, exit_of(job, decide(job, []), strict=True).code) == (70, 0)
+    job = a_job(a_process(), code=0)
+    wrong = arbitrate(job, [a_match("D501", "duplicate-data", outcome=WRONG)])
+    assert (exit_of(job, wrong, strict=True).code, exit_of(job, arbitrate(job, []), strict=True).code) == (70, 0)
 
 
 def test_a_crash_that_the_job_dealt_with_is_a_note_and_strict_fails_on_it() -> None:
-    runner = story(1, part=ProcessRole.HELPER, rank=None, argv=("pytest", "tests"), parent_pid=0)
-    failed = story(2, code=1, parent_pid=1, agent=agent(steps=3))
-    job = case(runner, failed, code=0)
+    runner = a_process(1, part=ProcessRole.HELPER, rank=None, argv=("pytest", "tests"), parent_pid=0)
+    failed = a_process(2, code=1, parent_pid=1, agent=agent(steps=3))
+    job = a_job(runner, failed, code=0)
     crash = a_match("D201", explains=(2,))
-    decision = decide(job, [crash])
+    decision = arbitrate(job, [crash])
     said = "Rank 0 (train.py) ended with exit code 1; the tests that pytest ran passed"
     assert (decision.outcome, decision.failure_class, decision.handled) == (JobOutcome.OK, "none", (said,))
     assert exit_of(job, decision).code == 0
     assert exit_of(job, decision, strict=True) == Exit(
         code=70, reason="--strict: the job ended with exit code 0, but failures were dealt with on the way"
     )
-    other = decide(job, [a_match("D201", explains=(2, 3))])
+    other = arbitrate(job, [a_match("D201", explains=(2, 3))])
     assert other.outcome is JobOutcome.CRASH

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 FOLDER = "/job"
 LIBRARY = Frame(file="/env/lib/python3.11/site-packages/lightning/trainer.py", line=10, function="Trainer.fit")
@@ -25,7 +25,7 @@ _OP = re.compile(r"\bdist\.(\w+)\(")
 class Marked:
     """What a marked program says."""
 
-    sources: Sources
+    sources: SourceStore
     parting: DivergenceQuery
     first: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ def marked(text: str, *, here: PointKind | None = None, there: PointKind | None 
         caught=(tuple(reversed(caught)),) if caught else (),
     )
     saved = {path: "\n".join(lines) + "\n" for path, lines in files.items()}
-    return Marked(Sources(FOLDER, saved, frozenset()), parting, tuple(found["first"]), tuple(found["also"]), marks)
+    return Marked(SourceStore(FOLDER, saved, frozenset()), parting, tuple(found["first"]), tuple(found["also"]), marks)
 
 
 def _files(text: str) -> dict[str, list[str]]:

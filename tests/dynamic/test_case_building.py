@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hand_made import agent, event
 
-from diagnostics.dynamic.job.evidence import to_blame
+from diagnostics.dynamic.job.evidence import primary_failures
 from diagnostics.dynamic.job.job import ExceptionSource, Job, ProcessRole
-from diagnostics.dynamic.job.job_builder import Material, build_case
+from diagnostics.dynamic.job.job_builder import JobInputs, build_job
 from diagnostics.record.agent_data import AgentData, CollectiveCall, Steps
 from diagnostics.record.stacks import FaulthandlerLog, parse_fault_report
 from diagnostics.record.supervisor_facts import End, SeenProcess, SentSignal, SupervisorFacts
@@ -50,8 +50,8 @@ def built(
     faults: dict[str, FaulthandlerLog] | None = None, job: dict[str, Any] | None = None,
 ) -> Job:  # fmt: skip
     facts: dict[str, Any] = {"command": ("torchrun",), "cwd": "/job", "started_ns": SECOND, "exit_code": 1}
-    return build_case(
-        Material(
+    return build_job(
+        JobInputs(
             job=SupervisorFacts(**{**facts, "processes": ends, **(job or {})}),
             agents=agents,
             faults=faults or {},
@@ -60,72 +60,72 @@ def built(
     )
 
 
-def parts(case: Job) -> dict[int, tuple[str, int | None]]:
-    return {story.pid: (story.part.value, story.rank) for story in case.processes}
+def parts(job: Job) -> dict[int, tuple[str, int | None]]:
+    return {process.pid: (process.part.value, process.rank) for process in job.processes}
 
 
-def blamed(case: Job) -> tuple[list[int | None], list[int | None]]:
-    return [story.rank for story in case.culprits], [story.rank for story in case.victims]
+def blamed(job: Job) -> tuple[list[int | None], list[int | None]]:
+    return [process.rank for process in job.culprits], [process.rank for process in job.victims]
 
 
 def test_under_torchrun_the_launcher_its_ranks_and_their_data_workers_are_told_apart() -> None:
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0, event("dataloader", "DataLoader"), event("process-group", "rank=0 world_size=2 backend=gloo")),
         rank(21, 1, event("process-group", "rank=1 world_size=2 backend=gloo")),
         rank(30, 0, parent=20, forked_from=20),
         process(40, parent=21, argv=("python", "upload.py"), variables={"RANK": "1"}),
     )
-    assert parts(case) == {
+    assert parts(job) == {
         10: ("launcher", None), 20: ("rank", 0), 21: ("rank", 1), 30: ("data-worker", 0), 40: ("helper", None),
     }  # fmt: skip
-    assert [story.pid for story in case.ranks] == [20, 21]
+    assert [process.pid for process in job.ranks] == [20, 21]
 
 
 def test_workers_of_a_fork_server_belong_to_their_rank() -> None:
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0, event("dataloader", "DataLoader")),
         rank(25, 0, parent=20, argv=FORKSERVER),
         rank(26, 0, parent=20, argv=TRACKER),
         rank(30, 0, parent=25, argv=FORKSERVER, forked_from=25),
     )
-    assert parts(case) == {
+    assert parts(job) == {
         10: ("launcher", None), 20: ("rank", 0), 25: ("helper", None), 26: ("helper", None), 30: ("data-worker", 0),
     }  # fmt: skip
 
 
 def test_a_rank_that_a_script_spawned_and_that_died_early_has_the_number_its_siblings_left() -> None:
-    case = built(
+    job = built(
         process(10, event("child", "pid=21 how=process | Process-1 torch.multiprocessing.spawn._wrap")),
         process(20, parent=10, argv=TRACKER),
         process(21, event("process-group-begin", "rank=0 world_size=2"), parent=10, argv=SPAWNED),
         process(22, event("exception", "ValueError: bad fold"), parent=10, argv=SPAWNED),
         ends=(ended(21, signal=15), ended(22, code=1)),
     )
-    assert parts(case) == {10: ("launcher", None), 20: ("helper", None), 21: ("rank", 0), 22: ("rank", 1)}
-    assert blamed(case) == ([1], [0])
+    assert parts(job) == {10: ("launcher", None), 20: ("helper", None), 21: ("rank", 0), 22: ("rank", 1)}
+    assert blamed(job) == ([1], [0])
 
 
 def test_the_launchers_of_a_cluster_set_ranks_that_are_not_theirs() -> None:
     node = {"RANK": "0", "WORLD_SIZE": "1"}
     shell = SeenProcess(pid=5, start_ticks=5, argv=("bash", "run.sh"), variables=node)
-    case = built(
+    job = built(
         process(10, argv=TORCHRUN, variables=node, parent=5),
         rank(20, 0),
         rank(21, 1),
         ends=(shell,),
     )
-    assert parts(case) == {5: ("shell", None), 10: ("launcher", None), 20: ("rank", 0), 21: ("rank", 1)}
+    assert parts(job) == {5: ("shell", None), 10: ("launcher", None), 20: ("rank", 0), 21: ("rank", 1)}
 
 
 def test_a_job_of_one_program_is_rank_0_and_what_it_starts_is_not() -> None:
-    case = built(
+    job = built(
         process(20, event("dataloader", "DataLoader"), event("optimizer", "SGD")),
         process(30, parent=20, forked_from=20),
         process(31, event("exception", "KeyError: 'a'"), parent=20, argv=("python", "upload.py")),
     )
-    assert parts(case) == {20: ("rank", 0), 30: ("data-worker", 0), 31: ("helper", None)}
+    assert parts(job) == {20: ("rank", 0), 30: ("data-worker", 0), 31: ("helper", None)}
 
 
 def test_a_program_beside_a_launcher_that_started_no_rank_is_none() -> None:
@@ -136,14 +136,14 @@ def test_a_program_beside_a_launcher_that_started_no_rank_is_none() -> None:
 
 def test_a_program_that_only_starts_the_rank_is_none() -> None:
     group = [event("process-group", f"rank={number} world_size=2 backend=gloo") for number in (0, 1)]
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0, argv=("python", "stages.py")),
         rank(21, 1, argv=("python", "stages.py")),
         rank(30, 0, group[0], parent=20),
         rank(31, 1, group[1], parent=21),
     )
-    assert parts(case) == {
+    assert parts(job) == {
         10: ("launcher", None), 20: ("launcher", None), 21: ("launcher", None), 30: ("rank", 0), 31: ("rank", 1),
     }  # fmt: skip
 
@@ -167,7 +167,7 @@ def test_a_rank_whose_variables_were_taken_away_is_what_its_launcher_started() -
 def test_processes_of_one_target_without_a_group_are_numbered_in_the_order_of_their_start() -> None:
     started = [event("child", f"pid={pid} how=process | Process-{pid} __main__.train") for pid in (20, 21, 22)]
     aside = event("child", "pid=30 how=process | Process-4 __main__.watch")
-    case = built(
+    job = built(
         process(10, *started, aside, event("sampler", "DistributedSampler"), argv=("python", "main.py")),
         process(20, event("optimizer", "SGD"), parent=10, forked_from=10, steps=Steps(count=3)),
         process(21, event("exception", "KeyError: 'a'"), parent=10, forked_from=10),
@@ -175,45 +175,45 @@ def test_processes_of_one_target_without_a_group_are_numbered_in_the_order_of_th
         process(30, parent=10, forked_from=10),
         ends=(ended(21, code=1),),
     )
-    assert {pid: told for pid, told in parts(case).items() if pid != 10} == {
+    assert {pid: told for pid, told in parts(job).items() if pid != 10} == {
         20: ("rank", 0), 21: ("rank", 1), 22: ("rank", 2), 30: ("helper", None),
     }  # fmt: skip
-    assert blamed(case) == ([1], [])
+    assert blamed(job) == ([1], [])
 
 
 def test_what_is_run_one_after_the_other_is_one_rank_and_only_the_same_program_is_a_new_start_of_it() -> None:
     shell = SeenProcess(pid=5, start_ticks=5, argv=("bash", "run.sh"))
-    case = built(
+    job = built(
         process(100, parent=5, argv=("python", "prepare.py")),
         process(2000, parent=5),
         process(4000, parent=5),
         ends=(shell, ended(100, code=0, at_s=1.0), ended(2000, code=1, at_s=3.0), ended(4000, code=0, at_s=5.0)),
     )
-    assert [(one.pid, one.rank, one.restart) for one in case.processes if one.part is ProcessRole.RANK] == [
+    assert [(one.pid, one.rank, one.restart) for one in job.processes if one.part is ProcessRole.RANK] == [
         (100, 0, 0), (2000, 0, 0), (4000, 0, 1),
     ]  # fmt: skip
 
 
 def test_a_server_or_a_question_beside_a_program_is_no_rank() -> None:
-    case = built(
+    job = built(
         process(20, argv=("python", "-m", "http.server", "8000")),
         process(21, argv=("python", "-c", "import socket")),
         process(22, event("exception", "ImportError: no torch")),
         ends=(ended(20, signal=15), ended(22, code=1)),
     )
-    assert parts(case) == {20: ("helper", None), 21: ("helper", None), 22: ("rank", 0)}
-    assert blamed(case) == ([0], [])
+    assert parts(job) == {20: ("helper", None), 21: ("helper", None), 22: ("rank", 0)}
+    assert blamed(job) == ([0], [])
 
 
 def test_a_question_that_a_script_asked_in_vain_and_a_server_that_it_ended_are_not_to_blame() -> None:
     shell = SeenProcess(pid=5, start_ticks=5, argv=("bash", "run.sh"), end=End(exit_code=1, at_s=9.0))
-    case = built(
+    job = built(
         process(20, parent=5, argv=("python", "-m", "http.server", "8000")),
         process(21, event("exception", "OSError: refused"), parent=5, argv=("python", "-c", "import socket")),
         process(900, event("exception", "OSError: in use"), parent=5, argv=TORCHRUN),
         ends=(shell, ended(21, code=1, at_s=0.4), ended(900, code=1, at_s=9.0), ended(20, signal=15, at_s=9.0)),
     )
-    assert [one.pid for one in to_blame(case)] == [900]
+    assert [one.pid for one in primary_failures(job)] == [900]
 
 
 def test_after_an_exec_the_last_program_of_a_pid_counts() -> None:
@@ -221,12 +221,12 @@ def test_after_an_exec_the_last_program_of_a_pid_counts() -> None:
     last = agent(
         event("optimizer", "SGD"), pid=20, start_ticks=20, started_ns=SECOND + 10, argv=TRAIN, name="agent-20-20-1.bin"
     )
-    case = built(last, first)
-    assert [(story.pid, story.argv) for story in case.processes] == [(20, TRAIN)]
+    job = built(last, first)
+    assert [(process.pid, process.argv) for process in job.processes] == [(20, TRAIN)]
 
 
 def test_a_restart_that_succeeds_blames_nobody() -> None:
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0),
         rank(21, 1, event("exception", "OSError: nfs")),
@@ -235,8 +235,8 @@ def test_a_restart_that_succeeds_blames_nobody() -> None:
         ends=(ended(20, signal=15), ended(21, code=1), ended(30, code=0, at_s=9), ended(31, code=0, at_s=9)),
         job={"exit_code": 0},
     )
-    assert blamed(case) == ([], [])
-    assert [(story.pid, story.restart) for story in case.ranks] == [(30, 1), (31, 1)]
+    assert blamed(job) == ([], [])
+    assert [(process.pid, process.restart) for process in job.ranks] == [(30, 1), (31, 1)]
 
 
 def test_the_kernels_word_about_an_end_comes_before_the_parents_and_the_launchers_log() -> None:
@@ -249,7 +249,7 @@ def test_the_kernels_word_about_an_end_comes_before_the_parents_and_the_launcher
     kernel = built(*agents, ends=(ended(21, signal=11),), output=log)
     parent = built(*agents, output=log)
     alone = built(launcher(), *agents[1:], output=log)
-    ends = [case.of_rank(1).end for case in (kernel, parent, alone)]  # type: ignore[union-attr]
+    ends = [job.of_rank(1).end for job in (kernel, parent, alone)]  # type: ignore[union-attr]
     assert ends == [
         End(signal=11, at_s=5.0, source="pidfd"),
         End(signal=6, at_s=4.01, source="parent-wait"),
@@ -280,15 +280,15 @@ def test_a_fault_stack_tells_the_signal_where_nobody_else_does() -> None:
         '  File "/job/a.py", line 3 in f\n'
     )
     assert fault is not None
-    case = built(rank(20, 0, event("phase", "x")), faults={"agent-20-1.bin": fault})
-    story = case.ranks[0]
-    assert (story.end.signal, story.end.source, story.ended_by) == (11, "agent", "")
-    assert story.death is not None
-    assert story.death.location == "/job/a.py:3"
+    job = built(rank(20, 0, event("phase", "x")), faults={"agent-20-1.bin": fault})
+    process = job.ranks[0]
+    assert (process.end.signal, process.end.source, process.ended_by) == (11, "agent", "")
+    assert process.death is not None
+    assert process.death.location == "/job/a.py:3"
 
 
 def test_who_ended_a_process_is_told_by_who_sent_the_signal() -> None:
-    case = built(
+    job = built(
         launcher(event("kill", "pid=-20 signal=15 how=os.killpg", seconds=4.9)),
         rank(20, 0),
         rank(21, 1, event("kill", "pid=22 signal=9 how=os.kill", seconds=4.0)),
@@ -301,41 +301,41 @@ def test_who_ended_a_process_is_told_by_who_sent_the_signal() -> None:
             ended(23, signal=9, at_s=3.0), ended(24, signal=9, at_s=4.1), ended(25, signal=11, at_s=4.5),
         ),
     )  # fmt: skip
-    assert {story.rank: story.ended_by for story in case.ranks} == {
+    assert {process.rank: process.ended_by for process in job.ranks} == {
         0: "launcher", 1: "", 2: "pid 21", 3: "unknown", 4: "", 5: "",
     }  # fmt: skip
 
 
 def test_what_the_doctor_ended_is_nobodys_fault() -> None:
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0),
         rank(21, 1, event("exception", "KeyboardInterrupt: ", seconds=5.0)),
         ends=(ended(20, signal=2, at_s=5.1), ended(21, code=1, at_s=5.2)),
         job={"ended_by": "interrupt", "sent": (SentSignal(pid=10, signal=2, at_s=5.0, why="interrupt"),)},
     )
-    assert {story.ended_by for story in case.ranks} == {"doctor"}
-    assert blamed(case) == ([], [])
+    assert {process.ended_by for process in job.ranks} == {"doctor"}
+    assert blamed(job) == ([], [])
 
 
 def test_a_rank_that_only_lost_its_peer_is_a_victim_also_where_it_died_first() -> None:
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0, event("exception", LOST, seconds=4.0)),
         rank(21, 1, event("exception", "KeyError: 'sample'", seconds=3.9)),
         ends=(ended(20, signal=6, at_s=4.1), ended(21, code=1, at_s=4.6)),
     )
-    assert blamed(case) == ([1], [0])
+    assert blamed(job) == ([1], [0])
 
 
 def test_an_exception_that_came_before_the_launchers_signal_counts() -> None:
-    case = built(
+    job = built(
         launcher(event("kill", "pid=20 signal=15 how=terminate", seconds=4.9)),
         rank(20, 0, event("exception", "KeyError: 'sample'", seconds=4.5)),
         rank(21, 1, event("exception", "KeyError: 'sample'", seconds=4.4)),
         ends=(ended(20, signal=15), ended(21, code=1, at_s=4.8)),
     )
-    assert blamed(case) == ([0, 1], [])
+    assert blamed(job) == ([0, 1], [])
 
 
 def test_a_lost_peer_in_a_clean_up_does_not_hide_what_came_before() -> None:
@@ -348,38 +348,38 @@ def test_a_lost_peer_in_a_clean_up_does_not_hide_what_came_before() -> None:
         '  File "/job/train.py", line 12, in main\n    dist.barrier()\n'
         f"{LOST}\n"
     )
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0, event("exception", LOST, seconds=4.0)),
         rank(21, 1, event("exception", LOST, seconds=4.0)),
         ends=(ended(20, code=1), ended(21, code=1)),
         outputs={"21-21.stderr.txt": stderr},
     )
-    assert blamed(case) == ([1], [0])
-    told = [(one.how, one.type, one.user_path[:1]) for one in case.culprits[0].raised]
+    assert blamed(job) == ([1], [0])
+    told = [(one.how, one.type, one.user_path[:1]) for one in job.culprits[0].raised]
     assert [(how, kind) for how, kind, _ in told] == [
         (ExceptionSource.OUTPUT, "ZeroDivisionError"), (ExceptionSource.UNCAUGHT, "RuntimeError"),
     ]  # fmt: skip
 
 
 def test_a_rank_that_ended_well_before_the_others_lost_it_is_the_culprit() -> None:
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0, event("exception", LOST, seconds=6.0)),
         rank(21, 1, event("exit", seconds=4.0)),
         ends=(ended(20, code=1, at_s=6.2), ended(21, code=0, at_s=4.2)),
     )
-    assert blamed(case) == ([1], [0])
+    assert blamed(job) == ([1], [0])
 
 
 def test_a_refused_connection_of_something_else_is_the_ranks_own_failure() -> None:
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0, event("exception", LOST, seconds=4.0)),
         rank(21, 1, event("exception", "ConnectionRefusedError: [Errno 111] Connection refused", seconds=3.0)),
         ends=(ended(20, code=1), ended(21, code=1)),
     )
-    assert blamed(case) == ([1], [0])
+    assert blamed(job) == ([1], [0])
 
 
 def test_the_rank_that_was_waited_for_in_vain_is_the_culprit() -> None:
@@ -390,26 +390,26 @@ def test_the_rank_that_was_waited_for_in_vain_is_the_culprit() -> None:
         )  # fmt: skip
 
     timed_out = "RuntimeError: [unbound_buffer.cc:81] Timed out waiting 5000ms for recv operation to complete"
-    case = built(
+    job = built(
         launcher(event("kill", "pid=21 signal=15 how=terminate", seconds=8.0)),
         rank(20, 0, event("exception", timed_out, seconds=7.0), collectives=(call(7.0),)),
         rank(21, 1, collectives=(call(1.5),)),
         ends=(ended(20, code=1, at_s=7.5), ended(21, signal=15, at_s=8.1)),
     )
-    assert blamed(case) == ([1], [0])
+    assert blamed(job) == ([1], [0])
 
 
 def test_where_all_ranks_only_miss_each_other_all_are_named() -> None:
     unreachable = (
         "DistNetworkError: The client socket has timed out after 60000ms while trying to connect to (node0, 29500)."
     )
-    case = built(
+    job = built(
         launcher(),
         rank(20, 0, event("exception", unreachable)),
         rank(21, 1, event("exception", unreachable)),
         ends=(ended(20, code=1), ended(21, code=1)),
     )
-    assert blamed(case) == ([0, 1], [])
+    assert blamed(job) == ([0, 1], [])
 
 
 def test_a_process_without_an_agent_tells_by_its_traceback() -> None:
@@ -418,13 +418,13 @@ def test_a_process_without_an_agent_tells_by_its_traceback() -> None:
         end=End(exit_code=1, at_s=2.0, source="supervisor-wait"),
     )  # fmt: skip
     text = 'Traceback (most recent call last):\n  File "/job/train.py", line 4, in <module>\n    f()\nValueError: no\n'
-    case = built(ends=(seen,), outputs={"20-20.stderr.txt": text})
-    story = case.ranks[0]
-    assert (story.part, story.rank, story.agent) == (ProcessRole.RANK, 0, None)
-    assert [(one.how, one.text) for one in story.raised] == [(ExceptionSource.OUTPUT, "ValueError: no")]
+    job = built(ends=(seen,), outputs={"20-20.stderr.txt": text})
+    process = job.ranks[0]
+    assert (process.part, process.rank, process.agent) == (ProcessRole.RANK, 0, None)
+    assert [(one.how, one.text) for one in process.raised] == [(ExceptionSource.OUTPUT, "ValueError: no")]
 
 
 def test_without_a_supervisors_last_word_the_first_process_tells_how_the_job_ended() -> None:
     agents = (launcher(event("exception", "ChildFailedError: x"), event("exit")), rank(20, 0), rank(21, 1))
-    case = built(*agents, job={"exit_code": None})
-    assert (case.job.exit_code, case.job.ended_by, case.failed) == (1, "unknown", True)
+    job = built(*agents, job={"exit_code": None})
+    assert (job.facts.exit_code, job.facts.ended_by, job.failed) == (1, "unknown", True)

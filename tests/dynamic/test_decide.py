@@ -11,8 +11,8 @@ from partings import NOTHING, PARTINGS, UNCERTAIN
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.localisation import decisions, is_certain
-from diagnostics.static.program.source_file import Sources
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
+from diagnostics.static.program.source_file import SourceStore
 
 MOST_S = 2.0  # of CPU; 0.2 s on an idle machine
 
@@ -24,33 +24,33 @@ def shown(decision: DivergencePoint) -> str:
 @pytest.mark.parametrize("name", PARTINGS)
 def test_the_decision_is_named_first_and_not_the_wait(name: str) -> None:
     kind, text = PARTINGS[name]
-    case = marked(text)
-    found = decisions(case.sources, case.parting)
+    job = marked(text)
+    found = divergence_points(job.sources, job.parting)
     first = [(shown(one), str(one.kind)) for one in found[:1]]
-    assert first == [(case.first[0], kind)], found
-    assert set(case.also) <= {shown(one) for one in found}, found
+    assert first == [(job.first[0], kind)], found
+    assert set(job.also) <= {shown(one) for one in found}, found
 
 
 @pytest.mark.parametrize("name", NOTHING)
 def test_where_nothing_can_be_said_nothing_is(name: str) -> None:
-    case = marked(NOTHING[name])
-    assert decisions(case.sources, case.parting) == ()
+    job = marked(NOTHING[name])
+    assert divergence_points(job.sources, job.parting) == ()
 
 
 @pytest.mark.parametrize("name", PARTINGS)
 def test_a_decision_is_certain_where_it_is_alone_or_leads(name: str) -> None:
-    case = marked(PARTINGS[name][1])
-    assert is_certain(decisions(case.sources, case.parting)) is (name not in UNCERTAIN)
+    job = marked(PARTINGS[name][1])
+    assert is_unique(divergence_points(job.sources, job.parting)) is (name not in UNCERTAIN)
 
 
 @pytest.mark.parametrize("name", PARTINGS)
 def test_the_roles_of_here_and_there_do_not_change_the_decision(name: str) -> None:
-    case = marked(PARTINGS[name][1])
-    one = case.parting
+    job = marked(PARTINGS[name][1])
+    one = job.parting
     turned = DivergenceQuery(
         agreed=one.agreed, here=one.there, here_at=one.there_at, there=one.here, there_at=one.here_at, caught=one.caught
     )
-    assert [shown(d) for d in decisions(case.sources, turned)[:1]] == [case.first[0]]
+    assert [shown(d) for d in divergence_points(job.sources, turned)[:1]] == [job.first[0]]
 
 
 def test_a_function_of_two_thousand_lines_is_quick() -> None:
@@ -61,16 +61,16 @@ def test_a_function_of_two_thousand_lines_is_quick() -> None:
         "import torch.distributed as dist\ndef main():\n    for s in range(9):\n        dist.all_reduce(x)  # A1 T1\n"
         f"{turns}        if rank == 0:  # first\n            dist.barrier()  # H1\nmain()  # A0 H0 T0\n"
     )
-    case = marked(text)
+    job = marked(text)
     begin = time.process_time()
-    found = decisions(case.sources, case.parting)
+    found = divergence_points(job.sources, job.parting)
     assert time.process_time() - begin < MOST_S
-    assert shown(found[0]) == case.first[0]
+    assert shown(found[0]) == job.first[0]
 
 
 def test_a_deep_recursion_is_quick() -> None:
     text = "def walk(n):\n    if n == rank:\n        dist.barrier()\n    walk(n + 1)\n    dist.all_reduce(x)\nwalk(0)\n"
-    sources = Sources("/job", {"/job/a.py": text}, frozenset())
+    sources = SourceStore("/job", {"/job/a.py": text}, frozenset())
 
     def at(line: int, depth: int) -> ProgramPoint:
         inner = Frame(file="/job/a.py", line=line, function="walk")
@@ -81,7 +81,7 @@ def test_a_deep_recursion_is_quick() -> None:
 
     parting = DivergenceQuery(agreed=at(3, 300), here=(0,), here_at=at(3, 450), there=(1,), there_at=at(5, 500))
     begin = time.process_time()
-    decisions(sources, parting)
+    divergence_points(sources, parting)
     assert time.process_time() - begin < MOST_S
 
 
@@ -89,7 +89,7 @@ def test_random_programs_and_stacks_never_raise() -> None:
     chance = random.Random(7)
     for _ in range(60):
         text = "".join(_block(chance, 0)) + "dist.barrier()\n"
-        sources = Sources("/job", {"/job/a.py": text}, frozenset())
+        sources = SourceStore("/job", {"/job/a.py": text}, frozenset())
         lines = text.count("\n")
 
         def place(lines: int = lines) -> ProgramPoint:
@@ -105,8 +105,8 @@ def test_random_programs_and_stacks_never_raise() -> None:
         parting = DivergenceQuery(
             agreed=chance.choice((None, place())), here=(0,), here_at=place(), there=(1,), there_at=place()
         )
-        found = decisions(sources, parting)
-        assert isinstance(is_certain(found), bool)
+        found = divergence_points(sources, parting)
+        assert isinstance(is_unique(found), bool)
 
 
 _SIMPLE = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from marked_source import marked
 
-from diagnostics.dynamic.divergence.localisation import decisions, is_certain
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
 
 TRAINER = """
 from lightning import Trainer
@@ -60,15 +60,15 @@ class Own(LightningDataModule):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_the_library_was_told_is_named_first_but_never_certain(form: str) -> None:
-    case = marked(FORMS[form])
-    found = decisions(case.sources, case.parting)
+    job = marked(FORMS[form])
+    found = divergence_points(job.sources, job.parting)
     shown = [f"{one.frame.file.removeprefix('/job/')}:{one.frame.line}" for one in found]
-    assert (tuple(shown[:1]), is_certain(found)) == (case.first, False), found
-    assert set(case.also) <= set(shown)
+    assert (tuple(shown[:1]), is_unique(found)) == (job.first, False), found
+    assert set(job.also) <= set(shown)
 
 
 def test_a_callback_returned_before_its_backward_and_the_library_went_on_alone() -> None:
-    case = marked(
+    job = marked(
         """
 def main():
     trainer.fit(model, loader)  # A1~ H1 T1~
@@ -81,13 +81,13 @@ class Net(LightningModule):
         self.manual_backward(self.loss(signal))  # H2!
 """
     )
-    shown = [f"train.py:{one.frame.line}" for one in decisions(case.sources, case.parting)]
-    assert tuple(shown[:1]) == case.first
-    assert set(case.also) <= set(shown)
+    shown = [f"train.py:{one.frame.line}" for one in divergence_points(job.sources, job.parting)]
+    assert tuple(shown[:1]) == job.first
+    assert set(job.also) <= set(shown)
 
 
 def test_an_exception_out_of_a_library_that_one_rank_swallowed() -> None:
-    case = marked(
+    job = marked(
         """
 def main():
     trainer.train()  # A0 H0 T0~
@@ -99,12 +99,12 @@ class Robust(Trainer):
             return zero
 """
     )
-    found = decisions(case.sources, case.parting)
-    assert [f"train.py:{one.frame.line}" for one in found[:1]] == list(case.first)
+    found = divergence_points(job.sources, job.parting)
+    assert [f"train.py:{one.frame.line}" for one in found[:1]] == list(job.first)
 
 
 def test_where_no_library_holds_a_rank_no_callback_is_accused() -> None:
-    case = marked(
+    job = marked(
         """
 import torch.distributed as dist
 class Own(Callback):
@@ -119,4 +119,4 @@ def main():
 main()  # A0 H0 T0
 """
     )
-    assert {one.frame.line for one in decisions(case.sources, case.parting)}.isdisjoint({4, 5})
+    assert {one.frame.line for one in divergence_points(job.sources, job.parting)}.isdisjoint({4, 5})

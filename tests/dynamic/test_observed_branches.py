@@ -8,7 +8,7 @@ from marked_source import marked
 
 from diagnostics.core.frame import Scalar
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, ProgramPoint
-from diagnostics.dynamic.divergence.localisation import decisions, is_certain
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
 
 Told = dict[str, dict[str, Scalar]]  # function -> its variables
 
@@ -30,8 +30,8 @@ fit(state, config)  # A0 H0 T0
 
 
 def _found(text: str, here: Told, there: Told) -> tuple[DivergencePoint, ...]:
-    case = marked(text)
-    one = case.parting
+    job = marked(text)
+    one = job.parting
 
     def told(place: ProgramPoint, values: Told) -> ProgramPoint:
         path = (replace(frame, values=tuple(values.get(frame.function, {}).items())) for frame in place.path)
@@ -41,14 +41,14 @@ def _found(text: str, here: Told, there: Told) -> tuple[DivergencePoint, ...]:
         agreed=one.agreed, here=one.here, here_at=told(one.here_at, here), there=one.there,
         there_at=told(one.there_at, there),
     )  # fmt: skip
-    return decisions(case.sources, asked)
+    return divergence_points(job.sources, asked)
 
 
 def test_the_test_that_came_out_differently_is_named_and_certain() -> None:
     values: dict[str, Scalar] = {"epoch": 1, "state.bad": 0, "config.save": False, "config.epochs": 9}
     text = TWO_BRANCHES.format(written="pass")
     found = _found(text, {"fit": {**values, "state.bad": 5}}, {"fit": values})
-    assert (found[0].text, found[0].observed, is_certain(found)) == ("if state.bad > 2:", True, True)
+    assert (found[0].text, found[0].observed, is_unique(found)) == ("if state.bad > 2:", True, True)
     assert (found[0].here_values, found[0].there_values) == ((("state.bad", 5),), (("state.bad", 0),))
 
 
@@ -93,6 +93,6 @@ fit(batches, extra)  # A0 H0 T0
 
 def test_a_loop_over_more_on_one_rank_is_proved_and_one_over_as_many_refuted() -> None:
     more = _found(LOOPS, {"fit": {"len(batches)": 3}}, {"fit": {"len(batches)": 4}})
-    assert (more[0].text, more[0].observed, is_certain(more)) == ("for batch in batches:", True, True)
+    assert (more[0].text, more[0].observed, is_unique(more)) == ("for batch in batches:", True, True)
     same = _found(LOOPS, {"fit": {"len(batches)": 3}}, {"fit": {"len(batches)": 3}})
     assert [one.score for one in same if one.text == "for batch in batches:"] == [1]

@@ -1,4 +1,4 @@
-"""What a Python parent did with the code of a training that failed: stories by hand, sources real."""
+"""What a Python parent did with the code of a training that failed: processes by hand, sources real."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import agent, case, event, raised, story
+from hand_made import a_job, a_process, agent, event, raised
 
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.job.job import Job, ProcessRole
@@ -16,16 +16,16 @@ DROPPED, HANDLED, UNKNOWN = Fate.DROPPED, Fate.HANDLED, Fate.UNKNOWN
 STARTED = "pid=2 how=popen reads=1 | python train.py"
 
 
-def job(tmp_path: Path, source: str, *reads: tuple[str, int], started: str = STARTED, others: tuple = ()) -> Job:
+def a_driver(tmp_path: Path, source: str, *reads: tuple[str, int], started: str = STARTED, others: tuple = ()) -> Job:
     """Returns a job whose launch.py started a training on its first line that failed; `reads` are looks at its end."""
     file = f"{tmp_path}/launch.py"
     looks = [event("child-read", f"pid=2 how={how}", f"{file}:{line}") for how, line in reads]
-    parent = story(
+    parent = a_process(
         1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"),
         agent=agent(event("child", started, f"{file}:1"), *looks),
     )  # fmt: skip
-    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
-    return case(parent, failed, *others, code=0, cwd=tmp_path, files={"launch.py": source})
+    failed = a_process(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
+    return a_job(parent, failed, *others, code=0, cwd=tmp_path, files={"launch.py": source})
 
 
 def fate(made: Job) -> tuple[Fate, tuple[str, ...]]:
@@ -66,7 +66,7 @@ def fate(made: Job) -> tuple[Fate, tuple[str, ...]]:
 def test_a_code_that_was_handed_over_counts_as_read_where_the_source_uses_it(
     source: str, read: tuple[str, int], used: bool, tmp_path: Path
 ) -> None:
-    found, places = fate(job(tmp_path, source, read))
+    found, places = fate(a_driver(tmp_path, source, read))
     assert (found, places[:1]) == ((Fate.HANDLED, ()) if used else (Fate.DROPPED, (f"launch.py:{read[1]}",)))
 
 
@@ -74,9 +74,9 @@ def test_words_answer_a_failure_that_the_parent_caused_or_beside_which_another_t
     tmp_path: Path,
 ) -> None:
     source, read = "p = Popen(x)\nif p.wait():\n    print('failed')", ("wait", 2)
-    other = story(3, agent=agent(steps=9))
-    assert fate(job(tmp_path, source, read, others=(other,)))[0] is Fate.HANDLED
-    made = job(tmp_path, source, read)
+    other = a_process(3, agent=agent(steps=9))
+    assert fate(a_driver(tmp_path, source, read, others=(other,)))[0] is Fate.HANDLED
+    made = a_driver(tmp_path, source, read)
     parent, failed = made.processes
     assert parent.agent is not None
     events = (*parent.agent.events, event("kill", "pid=2 signal=15 how=send_signal", f"{tmp_path}/launch.py:1"))
@@ -85,7 +85,7 @@ def test_words_answer_a_failure_that_the_parent_caused_or_beside_which_another_t
 
 
 def test_a_code_that_nobody_looked_at_is_dropped_where_the_child_was_started(tmp_path: Path) -> None:
-    assert fate(job(tmp_path, "Popen(x)")) == (Fate.DROPPED, ("launch.py:1",))
+    assert fate(a_driver(tmp_path, "Popen(x)")) == (Fate.DROPPED, ("launch.py:1",))
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_code_that_nobody_looked_at_is_dropped_where_the_child_was_started(tmp
 def test_what_a_test_expects_a_future_tells_or_nobody_saw_is_not_dropped(
     started: str, expected: Fate, tmp_path: Path
 ) -> None:
-    assert fate(job(tmp_path, "Popen(x)", started=started))[0] is expected
+    assert fate(a_driver(tmp_path, "Popen(x)", started=started))[0] is expected
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_what_a_test_expects_a_future_tells_or_nobody_saw_is_not_dropped(
 def test_an_exception_that_told_the_parent_is_dropped_where_its_handler_only_says_so(
     handler: str, expected: Fate, tmp_path: Path
 ) -> None:
-    found, places = fate(job(tmp_path, f"try:\n    run(x)\n{handler}", ("raised", 2)))
+    found, places = fate(a_driver(tmp_path, f"try:\n    run(x)\n{handler}", ("raised", 2)))
     leaving = 5 if "sys.exit" in handler else 4 if "os._exit" in handler else 3
     assert (found, places) == (
         (Fate.DROPPED, (f"launch.py:{leaving}", "launch.py:2")) if expected is Fate.DROPPED else (expected, ())
@@ -127,25 +127,25 @@ def test_an_exception_that_told_the_parent_is_dropped_where_its_handler_only_say
 
 
 def test_suppress_drops_what_pytest_raises_expects(tmp_path: Path) -> None:
-    suppressed = fate(job(tmp_path, "with suppress(Exception):\n    run(x)", ("raised", 2)))
+    suppressed = fate(a_driver(tmp_path, "with suppress(Exception):\n    run(x)", ("raised", 2)))
     assert suppressed == (Fate.DROPPED, ("launch.py:1", "launch.py:2"))
-    assert fate(job(tmp_path, "with pytest.raises(Exception):\n    run(x)", ("raised", 2)))[0] is Fate.HANDLED
+    assert fate(a_driver(tmp_path, "with pytest.raises(Exception):\n    run(x)", ("raised", 2)))[0] is Fate.HANDLED
 
 
 def test_one_trial_of_many_may_fail_where_the_handler_says_so(tmp_path: Path) -> None:
-    other = story(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9), rank=1)
+    other = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9), rank=1)
     source = "try:\n    run(x)\nexcept Exception:\n    print('failed')"
-    assert fate(job(tmp_path, source, ("raised", 2), others=(other,)))[0] is Fate.HANDLED
+    assert fate(a_driver(tmp_path, source, ("raised", 2), others=(other,)))[0] is Fate.HANDLED
 
 
 @pytest.mark.parametrize(("argv", "expected"), [("python", Fate.DROPPED), ("pytest", Fate.HANDLED)])
 def test_what_a_runner_of_tests_started_was_expected_where_it_says_0(argv: str, expected: Fate, tmp_path: Path) -> None:
-    made = job(tmp_path, "Popen(x)")
-    runner = story(7, part=ProcessRole.HELPER, rank=None, argv=(argv, "tests"), parent_pid=0)
+    made = a_driver(tmp_path, "Popen(x)")
+    runner = a_process(7, part=ProcessRole.HELPER, rank=None, argv=(argv, "tests"), parent_pid=0)
     below = made.processes[0]
-    nested = case(
+    nested = a_job(
         runner,
-        story(1, part=ProcessRole.HELPER, rank=None, argv=below.argv, agent=below.agent, parent_pid=7),
+        a_process(1, part=ProcessRole.HELPER, rank=None, argv=below.argv, agent=below.agent, parent_pid=7),
         made.processes[1],
         code=0,
         cwd=tmp_path,
@@ -154,30 +154,30 @@ def test_what_a_runner_of_tests_started_was_expected_where_it_says_0(argv: str, 
 
 
 def test_the_same_command_that_ran_again_to_a_good_end_made_it_good_whoever_looked(tmp_path: Path) -> None:
-    again = story(3, began_s=3.5, at_s=9.0, agent=agent(steps=9))
-    other = story(3, began_s=3.5, at_s=9.0, agent=agent(steps=9), argv=("python", "train.py", "--small"))
-    assert fate(job(tmp_path, "Popen(x)", others=(again,)))[0] is Fate.HANDLED
-    assert fate(job(tmp_path, "Popen(x)", others=(other,)))[0] is Fate.DROPPED
+    again = a_process(3, began_s=3.5, at_s=9.0, agent=agent(steps=9))
+    other = a_process(3, began_s=3.5, at_s=9.0, agent=agent(steps=9), argv=("python", "train.py", "--small"))
+    assert fate(a_driver(tmp_path, "Popen(x)", others=(again,)))[0] is Fate.HANDLED
+    assert fate(a_driver(tmp_path, "Popen(x)", others=(other,)))[0] is Fate.DROPPED
 
 
 def test_another_run_that_stands_under_a_condition_answers_what_no_code_told(tmp_path: Path) -> None:
-    other = story(3, began_s=3.5, at_s=9.0, agent=agent(steps=9), argv=("python", "train.py", "--small"))
+    other = a_process(3, began_s=3.5, at_s=9.0, agent=agent(steps=9), argv=("python", "train.py", "--small"))
     for source, expected in (
         ("Popen(x)\nif not Path('model.pt').exists():\n    Popen(y)", Fate.HANDLED),
         ("Popen(x)\nif __name__ == '__main__':\n    Popen(y)", Fate.DROPPED),
     ):
         file = f"{tmp_path}/launch.py"
         second = event("child", "pid=3 how=popen reads=1 | python train.py --small", f"{file}:3")
-        made = job(tmp_path, source, others=(other,))
+        made = a_driver(tmp_path, source, others=(other,))
         parent = made.processes[0]
         both = replace(parent, agent=agent(*parent.agent.events, second))
-        assert fate(case(both, *made.processes[1:], code=0, cwd=tmp_path))[0] is expected
+        assert fate(a_job(both, *made.processes[1:], code=0, cwd=tmp_path))[0] is expected
 
 
 def test_a_handler_that_tells_one_failure_from_another_is_an_answer(tmp_path: Path) -> None:
     handler = "except Exception as error:\n    if 'known' not in str(error):\n        raise\n    print('again')"
     source = f"try:\n    run(x)\n{handler}"
-    assert fate(job(tmp_path, source, ("raised", 2)))[0] is Fate.HANDLED
+    assert fate(a_driver(tmp_path, source, ("raised", 2)))[0] is Fate.HANDLED
 
 
 @pytest.mark.parametrize(("began_s", "expected"), [(0.5, Fate.HANDLED), (5.0, Fate.DROPPED)])
@@ -187,26 +187,26 @@ def test_who_is_told_of_one_rank_is_told_of_those_that_ran_beside_it(
     file = f"{tmp_path}/launch.py"
     started = [event("child", f"pid={pid} how=process reads=1 | spawn", f"{file}:2") for pid in (2, 3)]
     looked = event("child-read", "pid=3 how=raised", f"{file}:2")
-    parent = story(
+    parent = a_process(
         1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(*started, looked), at_s=20.0
     )
-    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
-    other = story(3, rank=1, code=1, began_s=began_s, at_s=began_s + 2.0, agent=agent(steps=3))
+    failed = a_process(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
+    other = a_process(3, rank=1, code=1, began_s=began_s, at_s=began_s + 2.0, agent=agent(steps=3))
     source = "try:\n    spawn(train)\nexcept Exception:\n    spawn(smaller)"
-    made = case(parent, failed, other, code=0, cwd=tmp_path, files={"launch.py": source})
-    assert {one.story.pid: one.fate for one in failure_fates(made)}[2] is expected
+    made = a_job(parent, failed, other, code=0, cwd=tmp_path, files={"launch.py": source})
+    assert {one.process.pid: one.fate for one in failure_fates(made)}[2] is expected
 
 
 def raising(tmp_path: Path, source: str, *lines: int, how: str = "raised") -> Fate:
     """Returns the fate of a failure that an exception told, raised through these lines, innermost first."""
     file = f"{tmp_path}/launch.py"
     look = event("child-read", f"pid=2 how={how}", *(f"{file}:{line}" for line in lines))
-    parent = story(
+    parent = a_process(
         1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"),
         agent=agent(event("child", STARTED, f"{file}:{lines[0]}"), look),
     )  # fmt: skip
-    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
-    return failure_fates(case(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate
+    failed = a_process(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
+    return failure_fates(a_job(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate
 
 
 MAIN = "def main():\n    try:\n        subprocess.run(x, check=True)\n    %s\n"  # main is what hand-made frames run
@@ -286,9 +286,9 @@ def test_what_the_standard_library_took_is_nobodys_lie(tmp_path: Path) -> None:
 def test_who_looks_at_what_a_child_leaves_may_see_that_it_failed(source: str, expected: Fate, tmp_path: Path) -> None:
     line = next(number for number, text in enumerate(source.splitlines(), 1) if "(x" in text)
     started = event("child", STARTED, f"{tmp_path}/launch.py:{line}")
-    parent = story(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(started))
-    failed = story(2, code=1, agent=agent(steps=3))
-    assert failure_fates(case(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate is expected
+    parent = a_process(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(started))
+    failed = a_process(2, code=1, agent=agent(steps=3))
+    assert failure_fates(a_job(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate is expected
 
 
 @pytest.mark.parametrize(
@@ -303,16 +303,16 @@ def test_who_looks_at_what_is_shared_with_a_process_may_see_that_it_failed(
     source: str, expected: Fate, tmp_path: Path
 ) -> None:
     started = event("child", "pid=2 how=process reads=1 | work", f"{tmp_path}/launch.py:2")
-    parent = story(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(started))
-    failed = story(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/launch.py:9"),), agent=agent(steps=3))
-    assert failure_fates(case(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate is expected
+    parent = a_process(1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"), agent=agent(started))
+    failed = a_process(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/launch.py:9"),), agent=agent(steps=3))
+    assert failure_fates(a_job(parent, failed, code=0, cwd=tmp_path, files={"launch.py": source}))[0].fate is expected
 
 
 def scripted(tmp_path: Path, script: str, **end: object) -> Fate:
     """Returns the fate of a training that a script started."""
-    shell = story(1, part=ProcessRole.SHELL, rank=None, argv=("bash", "-c", script))
-    failed = story(2, agent=agent(steps=3), argv=("python", "train.py", "--big"), **end)
-    return failure_fates(case(shell, failed, code=0, cwd=tmp_path))[0].fate
+    shell = a_process(1, part=ProcessRole.SHELL, rank=None, argv=("bash", "-c", script))
+    failed = a_process(2, agent=agent(steps=3), argv=("python", "train.py", "--big"), **end)
+    return failure_fates(a_job(shell, failed, code=0, cwd=tmp_path))[0].fate
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_a_reader_that_had_seen_enough_of_a_pipe_ends_it(tmp_path: Path) -> None
 
 
 def test_a_code_of_which_the_system_keeps_nothing_is_dropped(tmp_path: Path) -> None:
-    made = job(tmp_path, "code = os.system(x)\nif code:\n    sys.exit(code)", ("returncode", 2))
+    made = a_driver(tmp_path, "code = os.system(x)\nif code:\n    sys.exit(code)", ("returncode", 2))
     parent, *others = made.processes
     assert parent.agent is not None
     for value, found in ((256, (DROPPED, ("launch.py:3",))), (0, (HANDLED, ()))):

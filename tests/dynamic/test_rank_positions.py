@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
-from diagnostics.dynamic.collectives.rank_state_builder import RankView, positions
-from diagnostics.dynamic.collectives.wait_for_graph import DeadlockKind, prove
+from diagnostics.dynamic.collectives.rank_state_builder import RankEvidence, rank_states
+from diagnostics.dynamic.collectives.wait_for_graph import DeadlockKind, find_deadlock
 from diagnostics.record.agent_data import AgentData
 from diagnostics.record.record import RunRecord, agent_environment
 
@@ -61,11 +61,11 @@ def hung(tmp_path: Path) -> Hung:
 
 def _standing(record: Path) -> tuple[RankState, ...]:
     agents = [agent for agent in RunRecord.load(record).agents if agent.collectives]
-    return positions([_view(agent) for agent in agents], time.time()) if agents else ()
+    return rank_states([_view(agent) for agent in agents], time.time()) if agents else ()
 
 
-def _view(agent: AgentData) -> RankView:
-    return RankView(
+def _view(agent: AgentData) -> RankEvidence:
+    return RankEvidence(
         rank=int(agent.variables["RANK"]), pid=agent.pid, agent=agent, offset_s=agent.started_ns / 1e9, job_started_ns=0
     )
 
@@ -75,7 +75,7 @@ def _both_wait(found: tuple[RankState, ...]) -> bool:
 
 
 def _stuck(found: tuple[RankState, ...]) -> bool:
-    return _both_wait(found) and prove(found) is not None
+    return _both_wait(found) and find_deadlock(found) is not None
 
 
 def test_two_groups_in_another_order_are_proved_from_the_record(hung: Hung) -> None:
@@ -87,7 +87,7 @@ for group in ((a, b) if rank else (b, a)):
 """,
         _stuck,
     )
-    told = prove(found)
+    told = find_deadlock(found)
     assert told is not None
     assert (told.knot, told.ranks) == (DeadlockKind.CROSSED, (0, 1))
     assert [(one.waits[0].op, one.waits[0].slot, one.reached["0"]) for one in found] == [("all_reduce", 0, 3)] * 2
@@ -109,7 +109,7 @@ else:
     assert [(wait.kind, wait.op, wait.root, wait.asynchronous) for wait in waits] == [
         (OperationKind.RECV, "irecv", 1, True), (OperationKind.RECV, "recv", 0, False),
     ]  # fmt: skip
-    told = prove(found)
+    told = find_deadlock(found)
     assert told is not None
     assert (told.knot, [one.reached["0"] for one in found]) == (DeadlockKind.PEERS, [4, 4])
 
@@ -124,7 +124,7 @@ else:
 """,
         lambda found: {one.stand for one in found} == {Whereabouts.WAITING, Whereabouts.LEAVING},
     )
-    told = prove(found)
+    told = find_deadlock(found)
     assert told is not None
     assert (told.knot, told.ranks, [one.rank for one in told.gone]) == (DeadlockKind.GONE, (0,), [1])
 
@@ -139,4 +139,4 @@ dist.barrier()
         lambda found: found[0].stand is Whereabouts.WAITING and found[0].reached.get("0") == 4,
     )
     assert [one.stand for one in found] == [Whereabouts.WAITING, Whereabouts.OUTSIDE]
-    assert prove(found) is None
+    assert find_deadlock(found) is None

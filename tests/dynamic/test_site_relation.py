@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
-from diagnostics.static.program.source_file import Sources
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relate
+from diagnostics.static.program.source_file import SourceStore
 
 TEXT = """\
 class Mean:
@@ -36,7 +36,7 @@ def run(task):
         wait(task)
     return finish(task)
 """
-SOURCES = Sources("/job", {"/job/train.py": TEXT}, frozenset())
+SOURCES = SourceStore("/job", {"/job/train.py": TEXT}, frozenset())
 
 
 def path(*places: tuple[int, str]) -> list[Frame]:
@@ -64,8 +64,8 @@ def path(*places: tuple[int, str]) -> list[Frame]:
 def test_two_calls_stand_to_each_other_as_their_lines_do(
     one: list[tuple[int, str]], other: list[tuple[int, str]], found: BranchRelation
 ) -> None:
-    assert relation(SOURCES, path(*one), path(*other)) is found
+    assert relate(SOURCES, path(*one), path(*other)) is found
 
 
 def test_without_a_source_two_lines_are_apart() -> None:
-    assert relation(Sources("/job", {}, frozenset()), path((10, "main")), path((12, "main"))) is BranchRelation.APART
+    assert relate(SourceStore("/job", {}, frozenset()), path((10, "main")), path((12, "main"))) is BranchRelation.APART

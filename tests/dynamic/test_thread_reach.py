@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.collectives.thread_reachability import ThreadReach
+from diagnostics.dynamic.collectives.thread_reachability import ThreadReachability
 from diagnostics.record.stacks import ThreadFrames
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 THREADING, QUEUE = "/usr/lib/python3.11/threading.py", "/usr/lib/python3.11/queue.py"
 PACKAGES = "/venv/lib/python3.11/site-packages"
@@ -66,9 +66,11 @@ def thread(*places: str) -> ThreadFrames:
     return ThreadFrames(name="Thread-1", native=7, main=False, frames=frames)
 
 
-def reach(folder: Path, program: str = PROGRAM) -> ThreadReach:
+def reach(folder: Path, program: str = PROGRAM) -> ThreadReachability:
     (folder / "train.py").write_text(program)
-    return ThreadReach(Sources(str(folder)), ("/doctor/agent",), [Frame(file="train.py", line=1, function="<module>")])
+    return ThreadReachability(
+        SourceStore(str(folder)), ("/doctor/agent",), [Frame(file="train.py", line=1, function="<module>")]
+    )
 
 
 TIMER = (f"{THREADING}:331:Condition.wait", f"{THREADING}:629:Event.wait", f"{THREADING}:1399:Timer.run")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
-from diagnostics.dynamic.collectives.wait_for_graph import DeadlockKind, prove
+from diagnostics.dynamic.collectives.wait_for_graph import DeadlockKind, find_deadlock
 
 WORLD = (0, 1)
 
@@ -43,7 +43,7 @@ def at(
 
 
 def knot(*positions: RankState) -> tuple[DeadlockKind, tuple[int, ...]] | None:
-    found = prove(positions)
+    found = find_deadlock(positions)
     return (found.knot, found.ranks) if found is not None else None
 
 
@@ -96,7 +96,7 @@ def test_what_can_never_go_on_is_proved(name: str) -> None:
     positions, expected = PROVED[name]
     if expected is DeadlockKind.PEERS or name.startswith("a receive"):
         positions = tuple(_begun(one) for one in positions)
-    found = prove(positions)
+    found = find_deadlock(positions)
     assert found is not None, name
     blocked = [one for one in positions if one.wait is not None and one.wait.kind is not OperationKind.DESTROY]
     assert (found.knot, found.ranks) == (expected, tuple(one.rank for one in blocked))
@@ -198,7 +198,7 @@ def test_a_ring_of_sends_is_a_deadlock() -> None:
 
 def test_the_ranks_that_disagree_are_named_with_what_differs() -> None:
     three = (0, 1, 2)
-    found = prove((at(0, waits(ranks=three)), at(1, waits(ranks=three)), at(2, waits(ranks=three, shape="9"))))
+    found = find_deadlock((at(0, waits(ranks=three)), at(1, waits(ranks=three)), at(2, waits(ranks=three, shape="9"))))
     assert found is not None
     assert [(one.one, one.other, one.what) for one in found.disagreements] == [(0, 2, "size")]
 

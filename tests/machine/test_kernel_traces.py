@@ -20,7 +20,7 @@ from diagnostics.machine.host.oom_counters import counts_upwards, machine_oom_ki
 from diagnostics.machine.processes import core_dumps as machine_cores
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.supervisor_facts import Missing
-from diagnostics.supervisor.capture.core_dumps import cores
+from diagnostics.supervisor.capture.core_dumps import capture_core_dumps
 
 
 def test_a_kernel_log_that_may_not_be_read_says_so(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_core_names_library_and_python_line_of_the_thread_that_crashed(tmp_pat
         pytest.skip("gdb is not installed: apt-get install gdb")
     (tmp_path / "captures").mkdir()
     pid = crash(tmp_path)
-    assert cores({pid: tmp_path}, tmp_path, 0, deadline_s=60) == ()
+    assert capture_core_dumps({pid: tmp_path}, tmp_path, 0, deadline_s=60) == ()
     report = parse_core_text((tmp_path / "captures" / f"core-{pid}.txt").read_text())
     assert report is not None
     assert report.signal == "SIGSEGV"
@@ -143,10 +143,10 @@ def test_an_older_core_or_that_of_another_process_is_not_taken(tmp_path: Path) -
 
 def test_no_core_is_nothing_missing_and_a_missing_gdb_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs_cores()
-    assert cores({os.getpid(): tmp_path}, tmp_path, 0) == ()
+    assert capture_core_dumps({os.getpid(): tmp_path}, tmp_path, 0) == ()
     pid = crash(tmp_path)
     monkeypatch.setenv("PATH", "/nowhere")
-    (only,) = cores({pid: tmp_path}, tmp_path, 0)
+    (only,) = capture_core_dumps({pid: tmp_path}, tmp_path, 0)
     assert only.what == "core"
     assert only.why.startswith("gdb is not installed; ")
 
@@ -155,7 +155,7 @@ def test_cores_that_are_piped_to_a_program_are_missing(tmp_path: Path, monkeypat
     pattern = tmp_path / "core_pattern"
     pattern.write_text("|/usr/lib/systemd/systemd-coredump %P %u")
     monkeypatch.setattr(machine_cores, "PATTERN", pattern)
-    assert cores({1: tmp_path, 2: tmp_path}, tmp_path, 0) == (
+    assert capture_core_dumps({1: tmp_path, 2: tmp_path}, tmp_path, 0) == (
         Missing(
             what="core", why="the kernel gives core files to /usr/lib/systemd/systemd-coredump (kernel.core_pattern)"
         ),

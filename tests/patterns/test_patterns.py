@@ -14,7 +14,7 @@ from growth import searched, verdict
 from diagnostics.agent.shared import redaction as hiding
 from diagnostics.core import redaction
 from diagnostics.core.line_clipping import clipped_lines
-from diagnostics.dynamic.job.job_from_logs import clean, log_case
+from diagnostics.dynamic.job.job_from_logs import clean, job_from_logs
 from diagnostics.record.launcher_log import read_launcher_log
 from diagnostics.record.stacks import parse_fault_report
 from diagnostics.record.tracebacks import tracebacks
@@ -102,7 +102,7 @@ READERS = {
     "launcher_log": read_launcher_log,
     "fault_report": parse_fault_report,
     "clean": clean,
-    "log_case": lambda text: log_case({"a.log": text}, "/"),
+    "log_case": lambda text: job_from_logs({"a.log": text}, "/"),
     "shell_commands": shell,
 }
 

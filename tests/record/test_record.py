@@ -19,7 +19,7 @@ from diagnostics.agent.shared import layout
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path, user_frames
-from diagnostics.dynamic.job.last_activity import explain_death
+from diagnostics.dynamic.job.last_activity import last_activity
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.agent_file import decode_agent_file
 from diagnostics.record.record import RunRecord, make_record_folder, read_agent_file
@@ -54,7 +54,7 @@ def test_what_was_written_is_read(written):
     assert agent.events[0].path[0].function == "written"
     assert [module.shown for module in agent.open_modules[0].modules] == ["levels.1"]
     assert (agent.entered[0].sequence, agent.entered[0].module.class_name) == (9, "Level")
-    assert explain_death(agent, None).where == "forward of levels.1 (Level)"
+    assert last_activity(agent, None).where == "forward of levels.1 (Level)"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_mutated_files_never_raise_anything_else(written, changes):
         agent = decode_agent_file(bytes(data), "agent-1-1.bin")
     except AgentFileError:
         return
-    explain_death(agent, None)
+    last_activity(agent, None)
     shown = [agent.cwd, *agent.argv, *agent.variables.values(), *(event.text for event in agent.events)]
     assert not any(char in text for text in shown for char in "\x1b\x07\r\x00")
 

@@ -8,9 +8,9 @@ import pytest
 
 from diagnostics.core.findings import Confidence
 from diagnostics.static.launch_files.dockerfile import instructions
-from diagnostics.static.launch_files.embedded_scripts import scripts
-from diagnostics.static.launch_files.launcher_commands import launches
-from diagnostics.static.launch_files.literal_secrets import secret
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
+from diagnostics.static.launch_files.launcher_commands import launcher_calls
+from diagnostics.static.launch_files.literal_secrets import is_secret_literal
 from diagnostics.static.launch_files.shell_commands import commands
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import parse
@@ -23,7 +23,7 @@ def ran(text: str) -> list[tuple[int, tuple[str, ...]]]:
 
 def of_file(kind: FileKind, text: str) -> list[tuple[int, tuple[str, ...], list[str]]]:
     file = ProjectFile("file", text.encode(), kind)
-    return [(one.line, one.words, sorted(one.options)) for script in scripts(file) for one in script.commands]
+    return [(one.line, one.words, sorted(one.options)) for script in embedded_scripts(file) for one in script.commands]
 
 
 def test_quotes_continued_lines_comments_and_heredocs_are_read_as_the_shell_reads_them() -> None:
@@ -94,12 +94,12 @@ def test_launchers_inside_wrappers_are_told_apart() -> None:
         "--lr",
         "1",
     ]
-    assert [(one.kind, one.ranks_here, one.machines, one.script, one.arguments) for one in launches(words)] == [
+    assert [(one.kind, one.ranks_here, one.machines, one.script, one.arguments) for one in launcher_calls(words)] == [
         ("srun", 2, 1, "", ()),
         ("torchrun", 4, 1, "train.py", ("--lr", "1")),
     ]
     module = ["python", "-m", "torch.distributed.launch", "--nproc_per_node", "2", "-m", "pkg.train", "--x"]
-    assert [(one.kind, one.script, one.is_module) for one in launches(module)] == [("launch", "pkg.train", True)]
+    assert [(one.kind, one.script, one.is_module) for one in launcher_calls(module)] == [("launch", "pkg.train", True)]
 
 
 def test_a_workflow_without_a_shell_has_errexit_alone_and_one_with_bash_has_pipefail() -> None:
@@ -170,4 +170,4 @@ def test_long_scripts_take_time_in_proportion_to_their_length() -> None:
 def test_secrets_are_told_from_placeholders_references_and_names(
     name: str, value: str, expected: Confidence | None
 ) -> None:
-    assert secret(name, value) == expected
+    assert is_secret_literal(name, value) == expected

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from diagnostics.record.record import agent_environment
-from diagnostics.supervisor.capture.exception_flag import RaisedWatch
+from diagnostics.supervisor.capture.exception_flag import ExceptionFlag
 
 
 def watched(folder: Path, code: str) -> dict[int, int]:
@@ -22,7 +22,7 @@ def watched(folder: Path, code: str) -> dict[int, int]:
 
 def test_a_process_that_raised_is_told_once(tmp_path: Path) -> None:
     processes = watched(tmp_path, "raise ValueError('no')")
-    watch = RaisedWatch(tmp_path)
+    watch = ExceptionFlag(tmp_path)
     assert (watch.look(processes), watch.look(processes)) == (tuple(processes), ())
 
 
@@ -30,9 +30,9 @@ def test_a_process_that_raised_is_told_once(tmp_path: Path) -> None:
 def test_one_that_went_on_or_left_on_purpose_did_not_raise(code: str, tmp_path: Path) -> None:
     processes = watched(tmp_path, code)
     assert len(processes) == 1
-    assert RaisedWatch(tmp_path).look(processes) == ()
+    assert ExceptionFlag(tmp_path).look(processes) == ()
 
 
 def test_files_that_are_not_there_or_cut_short_say_nothing(tmp_path: Path) -> None:
     (tmp_path / "agent-7-1.bin").write_bytes(b"UPS" * 3000)
-    assert RaisedWatch(tmp_path).look({7: 1, 8: 1}) == ()
+    assert ExceptionFlag(tmp_path).look({7: 1, 8: 1}) == ()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from diagnostics.api import CacheScan, Finding, Severity, scan
+from diagnostics.api import Finding, ScanResult, Severity, scan
 from ups.data import latent_cache
 from ups.errors import CacheRefusedError, DataError
 
@@ -48,7 +48,7 @@ def examine(folder: Path, expected: Mapping[str, Any], alive: Callable[[], None]
     _refuse(folder, found, errors)
 
 
-def _refuse(folder: Path, found: CacheScan, errors: list[Finding]) -> None:
+def _refuse(folder: Path, found: ScanResult, errors: list[Finding]) -> None:
     if not errors:
         return
     first, *others = errors
@@ -58,7 +58,7 @@ def _refuse(folder: Path, found: CacheScan, errors: list[Finding]) -> None:
     )
 
 
-def _place(found: CacheScan, finding: Finding) -> str:
+def _place(found: ScanResult, finding: Finding) -> str:
     """Returns the first file that shows it, with the key and the device where it is a device's tag."""
     for one in found.bad_files:
         if finding.name == "cuda-in-cache" and one.path == finding.where:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_set_up
 from diagnostics.static.autograd.inplace_analysis import inplace_events
@@ -56,7 +56,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _saved(file: ProjectFile, event: InplaceEvent) -> Violation:
     why = event.saved.text if event.saved is not None else ""
     steps = (step(file, event.saved.node, f"{why} for backward"),) if event.saved is not None else ()
-    return hit(
+    return violation(
         file,
         event.node,
         f"the buffer {event.name} is changed in place after backward was promised it ({why}): loss.backward() raises "
@@ -67,7 +67,7 @@ def _saved(file: ProjectFile, event: InplaceEvent) -> Violation:
 
 
 def _kept(file: ProjectFile, event: InplaceEvent) -> Violation:
-    return hit(
+    return violation(
         file,
         event.node,
         f"the buffer {event.name} takes in a tensor of the graph: every step's graph is kept by the next one",

@@ -30,7 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.stale_backward import stale_backwards
 from diagnostics.static.program.functions import Function
@@ -50,7 +50,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if "detach_" in file.words:
             yield from _detached(file, project, function)
         for stale in stale_backwards(function, file, project):
-            yield hit(
+            yield violation(
                 file,
                 stale.step,
                 f"{ast.unparse(stale.step)} changes the weights of {stale.network} in place, and "
@@ -74,7 +74,7 @@ def _detached(file: ProjectFile, project: Project, function: Function) -> Iterat
             wrapped = _wrapped(project)
             if wrapped is not None:
                 call, where = wrapped
-                yield hit(
+                yield violation(
                     file,
                     node,
                     f"{ast.unparse(node)} detaches in place a gradient that is a view of DDP's bucket: torch raises "

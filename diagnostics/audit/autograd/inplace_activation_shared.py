@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_set_up
 from diagnostics.static.autograd.inplace_analysis import inplace_events, runs_in_training
@@ -58,7 +58,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _read(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
-    return hit(
+    return violation(
         file,
         event.node,
         f"{event.layer} changes its input in place, and {event.name} is that tensor and is read afterwards (line "
@@ -75,7 +75,7 @@ def _read(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation
 def _saved(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
     why = event.saved.text if event.saved is not None else ""
     steps = (step(file, event.saved.node, f"{why} for backward"),) if event.saved is not None else ()
-    return hit(
+    return violation(
         file,
         event.node,
         f"{event.layer} changes its input in place, and backward needs it as it was ({why}): loss.backward() raises "

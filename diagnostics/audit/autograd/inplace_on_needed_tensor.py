@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_set_up
 from diagnostics.static.autograd.inplace_analysis import inplace_events, runs_in_training
@@ -63,7 +63,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _saved(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
     why = event.saved.text if event.saved is not None else ""
     steps = (step(file, event.saved.node, f"{why} for backward"),) if event.saved is not None else ()
-    return hit(
+    return violation(
         file,
         event.node,
         f"{_named(event)} is changed in place, and backward needs it as it was ({why}): loss.backward() raises "
@@ -75,7 +75,7 @@ def _saved(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violatio
 
 
 def _several(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
-    return hit(
+    return violation(
         file,
         event.node,
         f"{_named(event)} is one of several views that one call gave, and is changed in place: torch raises 'such "
@@ -86,7 +86,7 @@ def _several(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violat
 
 
 def _expanded(file: ProjectFile, event: InplaceEvent, sure: Confidence) -> Violation:
-    return hit(
+    return violation(
         file,
         event.node,
         f"{_named(event)} comes from {event.value.view}() and is changed in place: its elements share memory, and "

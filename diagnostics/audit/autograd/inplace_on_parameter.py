@@ -28,9 +28,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.autograd.grad_mode import is_set_up, records
+from diagnostics.static.autograd.grad_mode import grad_enabled, is_set_up
 from diagnostics.static.autograd.operator_tables import changed_in_place
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -60,14 +60,14 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _judged(
     node: ast.AST, target: ast.expr, made: ExplanationStep, function: Function, file: ProjectFile, project: Project
 ) -> Iterator[Violation]:
-    recorded = records(node, function, file, project)
+    recorded = grad_enabled(node, function, file, project)
     if recorded is False or _is_optimizer(function, project) or _is_asked(node, target, file):
         return
     confidence = Confidence.LIKELY if recorded is None and made.text.startswith("a parameter of") else None
     method = function.name.rpartition(".")[2]
     if recorded is None and method != "forward":
         confidence = Confidence.LIKELY
-    yield hit(
+    yield violation(
         file,
         node,
         f"{ast.unparse(target)} is a parameter and is changed in place while autograd records: torch raises 'a leaf "

@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.program.ast_walk import walk
@@ -50,7 +50,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             if found is None:
                 continue
             on_gpu = any(puts_on_gpu(node) for node in function.own_nodes)
-            yield hit(
+            yield violation(
                 file,
                 found,
                 f"{ast.unparse(found)} in every step makes the CPU wait for the GPU",

@@ -28,7 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Edit, Violation, hit, step
+from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.autograd.retained_graphs import keeps_argument, renews_own
@@ -70,7 +70,7 @@ def _judged(
     if lifetime is None or any(one.keeps_graph for one in loop.backwards):
         return
     ran = next(one for one in loop.backwards if loss in one.names)
-    yield hit(
+    yield violation(
         file,
         node,
         f"{where} keeps {loss} with its graph: every step's graph stays in memory",
@@ -104,7 +104,7 @@ def _handed(
     ):  # fmt: skip
         return
     ran = next(one for one in loop.backwards if loss in one.names)
-    yield hit(
+    yield violation(
         file,
         call,
         f"{ast.unparse(call)} keeps {loss} with its graph: every step's graph stays in memory",

@@ -29,7 +29,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.operator_tables import EXPANDS
 from diagnostics.static.program.functions import Function, last_name
@@ -65,7 +65,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _in_two_units(file: ProjectFile, tied: Tied) -> Violation:
     one, other = ast.unparse(tied.first.args[0]), ast.unparse(tied.second.args[0])
-    return hit(
+    return violation(
         file,
         tied.second,
         f"{one} and {other} share a weight and are put into two units of FSDP: each shards and steps a weight of its "
@@ -95,7 +95,7 @@ def _slices(file: ProjectFile, call: ast.Call, function: Function, project: Proj
     whole = made[0].value if len(made) == 1 and made[0].lineno < call.lineno else None
     if deleted or not isinstance(whole, ast.Call) or not _is_parameter(whole, function, project):
         return
-    yield hit(
+    yield violation(
         file,
         call,
         f"the parameter self.{attribute} is a slice of the parameter self.{base}: the optimizer steps the same memory "
@@ -130,7 +130,7 @@ def _is_slice(key: ast.expr) -> bool:
 
 def _hit(file: ProjectFile, call: ast.Call, value: ast.Call, confidence: Confidence) -> Violation:
     what = "buffer" if last_name(call.func) == "register_buffer" else "parameter"
-    return hit(
+    return violation(
         file,
         call,
         f"the {what} comes from {last_name(value.func)}() and its elements share memory: DDP's first broadcast and "

@@ -34,9 +34,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded, values_of
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded, reaching_values
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -78,10 +78,10 @@ def _shared_writes(
         return
     for call in (node for node in walk(statement) if isinstance(node, ast.Call)):
         path = _written(call, function, project)
-        if path is None or rank_guarded(call, function, project) or _is_own(path, function, project):
+        if path is None or is_rank_guarded(call, function, project) or _is_own(path, function, project):
             continue
         sure = len(barriers) == 2 and _is_spelled_out(path, function)
-        yield hit(
+        yield violation(
             file, call,
             f"every rank writes {ast.unparse(path)} at the same time: a barrier lets all of them in at once",
             "let one rank write: if dist.get_rank() == 0: ..., then the barrier; or put the rank into the path",
@@ -132,11 +132,11 @@ def _written(call: ast.Call, function: Function, project: Project) -> ast.expr |
 
 def _is_own(path: ast.expr, function: Function, project: Project, rounds: int = 3) -> bool:
     """Whether a path may be another one on each rank, or no path at all."""
-    if follows_from_rank(path, function, project) or _OWN.search(ast.unparse(path)):
+    if is_rank_dependent(path, function, project) or _OWN.search(ast.unparse(path)):
         return True
     for node in walk(path):
         if isinstance(node, ast.Name) and rounds and node.id not in _SETTINGS:
-            made = list(values_of(node, function, project))
+            made = list(reaching_values(node, function, project))
             if not made and node.id in function.parameters:
                 return True  # nobody is seen to call it
             if any(_is_own(value, where, project, rounds - 1) for value, where in made):

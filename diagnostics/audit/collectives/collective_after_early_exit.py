@@ -36,7 +36,7 @@ from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.divergent_branch import Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape
 
 CODE = "A205"
 NAME = "collective-after-early-exit"
@@ -46,7 +46,7 @@ CHECKLIST = "no rank leaves before a collective of the others"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the tests after which some ranks leave."""
-    for one in partings(file, project, Shape.EXIT):
+    for one in partings(file, project, DivergenceShape.EXIT):
         left = one.exit
         word = type(left).__name__.lower() if not isinstance(left, ast.Expr) else "exit"
         reason = REASONS["rank"] if one.ranks is not None else REASONS.get(one.why, one.why)

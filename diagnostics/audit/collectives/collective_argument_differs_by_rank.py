@@ -26,7 +26,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
@@ -34,7 +34,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import OperationCall, is_world, operation_calls, under_rank_test
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, is_world, operation_calls, under_rank_test
 from diagnostics.static.spmd.per_rank_slots import own_place
 
 CODE = "A215"
@@ -59,7 +59,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         yield from _chosen_operators(file, project, tests)
 
 
-def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[Violation]:
+def _root(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Iterator[Violation]:
     name = operations.ROOTED[one.op]
     value = one.argument(name)
     if value is None:
@@ -69,7 +69,7 @@ def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[V
     found = ConcreteEvaluator(project).differs(value, one.function)
     if found is not None:
         first, here, last, there = found
-        yield hit(
+        yield violation(
             file, one.call,
             f"{name}={ast.unparse(value)} of {one.op}() is {here} on rank {first.rank} and {there} on rank "
             f"{last.rank}: ranks that name other roots wait for each other or keep their own data",
@@ -80,7 +80,7 @@ def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[V
         return
     place = own_place(value, one.function, project)
     if place is not None:
-        yield hit(
+        yield violation(
             file, one.call,
             f"{name}={ast.unparse(value)} of {one.op}() follows from what only this rank knows: each rank may name "
             "another root, and they wait for each other",
@@ -90,7 +90,7 @@ def _root(one: OperationCall, file: ProjectFile, project: Project) -> Iterator[V
         )  # fmt: skip
 
 
-def _others_elsewhere(one: OperationCall, file: ProjectFile) -> bool:
+def _others_elsewhere(one: CollectiveCallSite, file: ProjectFile) -> bool:
     """Whether the other arm of a test around has the operation with a root of its own: there come the other ranks."""
     inner: ast.AST = one.call
     around = file.parents.get(inner)
@@ -113,14 +113,14 @@ def _place_steps(
         yield step(file, skipped, "the exchange is skipped in some rounds")
 
 
-def _operator(one: OperationCall, file: ProjectFile, tests: RankPredicates) -> Iterator[Violation]:
+def _operator(one: CollectiveCallSite, file: ProjectFile, tests: RankPredicates) -> Iterator[Violation]:
     value = one.argument("op")
     choice = _choice(value, one.function, tests) if value is not None else None
     if choice is None:
         return
     test, body, orelse = choice
     if _operators(body) and _operators(orelse) and _operators(body) != _operators(orelse):
-        yield hit(
+        yield violation(
             file, one.call,
             f"op of {one.op}() is {_only(body)} where `{ast.unparse(test)}` and {_only(orelse)} elsewhere: "
             "the result is wrong on every rank, without an error",
@@ -175,7 +175,7 @@ def _chosen_operators(file: ProjectFile, project: Project, tests: RankPredicates
                 case ast.IfExp(test=test, body=ast.Call() as one, orelse=ast.Call() as other):
                     same = ast.dump(one.func) == ast.dump(other.func)
                     if same and _operators(one) != _operators(other) and tests.asks(test, function) is not None:
-                        yield hit(
+                        yield violation(
                             file, node,
                             f"{ast.unparse(one.func)}() is given {_only(one)} where `{ast.unparse(test)}` and "
                             f"{_only(other)} elsewhere: a reduction with operators that differ gives wrong numbers",
@@ -183,7 +183,7 @@ def _chosen_operators(file: ProjectFile, project: Project, tests: RankPredicates
                         )  # fmt: skip
 
 
-def _group(one: OperationCall, file: ProjectFile, project: Project, tests: RankPredicates) -> Iterator[Violation]:
+def _group(one: CollectiveCallSite, file: ProjectFile, project: Project, tests: RankPredicates) -> Iterator[Violation]:
     value = one.argument("group")
     choice = _choice(value, one.function, tests) if value is not None else None
     if choice is None:
@@ -192,7 +192,7 @@ def _group(one: OperationCall, file: ProjectFile, project: Project, tests: RankP
     arms = [_means_world(each, one.function, project) for each in (body, orelse)]
     if arms[0] is not arms[1]:
         where = ast.unparse(test) if arms[0] else f"not ({ast.unparse(test)})"
-        yield hit(
+        yield violation(
             file, one.call,
             f"{one.op}() is over the whole world where `{where}`, over a smaller group elsewhere: the ranks of the "
             "world wait for those that never come",

@@ -28,7 +28,7 @@ from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.divergent_branch import Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape
 
 CODE = "A203"
 NAME = "collective-differs-by-rank"
@@ -38,7 +38,7 @@ CHECKLIST = "ranks call the same collectives in the same order"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches in whose arms different operations stand."""
-    for one in partings(file, project, Shape.ARM):
+    for one in partings(file, project, DivergenceShape.ARM):
         if one.there is None:
             continue
         here, there = operation(one.here), operation(one.there)

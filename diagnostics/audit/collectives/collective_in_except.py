@@ -36,7 +36,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.divergent_branch import DivergentBranch, Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape, DivergentBranch
 
 CODE = "A207"
 NAME = "collective-in-except"
@@ -47,8 +47,8 @@ CHECKLIST = "no collective in except or finally"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the except and finally branches with a collective in them."""
-    for one in partings(file, project, Shape.HANDLER, Shape.FINALLY):
-        handler = one.shape is Shape.HANDLER
+    for one in partings(file, project, DivergenceShape.HANDLER, DivergenceShape.FINALLY):
+        handler = one.shape is DivergenceShape.HANDLER
         told = "an except branch: only a rank that failed comes here" if handler else (
             "finally: a rank that failed comes here from elsewhere than the others")  # fmt: skip
         yield hit_of(
@@ -61,7 +61,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _certainty(one: DivergentBranch, file: ProjectFile, project: Project) -> Confidence:
     """CONFIRMED where the block does work of the rank's own, which can fail on one rank alone."""
-    if one.shape is Shape.FINALLY:
+    if one.shape is DivergenceShape.FINALLY:
         return Confidence.POSSIBLE if len(one.here.chain) > 1 else Confidence.LIKELY
     attempt = file.parents.get(one.decision)
     calls = [node for part in getattr(attempt, "body", []) for node in walk(part) if isinstance(node, ast.Call)]

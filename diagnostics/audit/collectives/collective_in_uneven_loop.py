@@ -34,7 +34,7 @@ from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.divergent_branch import Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape
 
 CODE = "A206"
 NAME = "collective-in-uneven-loop"
@@ -44,7 +44,7 @@ CHECKLIST = "loops with collectives are equally long on all ranks"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loops that can be longer on one rank."""
-    for one in partings(file, project, Shape.LOOP):
+    for one in partings(file, project, DivergenceShape.LOOP):
         if one.ranks is not None:
             continue
         sure = length_confidence(one, project) if not hasattr(one.decision, "test") else confidence(one, project)

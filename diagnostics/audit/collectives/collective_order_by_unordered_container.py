@@ -28,10 +28,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.ast_walk import walk
@@ -39,7 +39,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
-from diagnostics.static.spmd.insertion_order import conditional_key
+from diagnostics.static.spmd.insertion_order import rank_dependent_insertion
 from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 CODE = "A216"
@@ -73,7 +73,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 reach = _met(body, function, project)
                 order = _order(over, function, project) if reach is not None else None
                 if reach is not None and order is not None:
-                    yield hit(
+                    yield violation(
                         file, node,
                         f"{_called(reach)} is called in an order that differs between ranks: {order.told}",
                         "put the loop into one order on all ranks: for ... in sorted(...)",
@@ -118,7 +118,7 @@ def _order(over: ast.expr, function: Function, project: Project, rounds: int = _
         return None
     match over:
         case ast.Name():
-            made = list(values_of(over, function, project)) or _of_module(over.id, function, project)
+            made = list(reaching_values(over, function, project)) or _of_module(over.id, function, project)
             return _order(*made[0], project, rounds - 1) if len(made) == 1 else None
         case ast.Set(elts=parts):
             strings = len(parts) > 1 and all(
@@ -210,7 +210,7 @@ def _sorted_by_rank(call: ast.Call, function: Function, project: Project) -> _Or
 
 def _of_dictionary(value: ast.Attribute, function: Function, project: Project) -> _Order | None:
     """A dictionary of the object that some ranks fill in another order."""
-    found = conditional_key(value, function, project)
+    found = rank_dependent_insertion(value, function, project)
     if found is None:
         return None
     where = project.file_with(found.function)

@@ -34,7 +34,7 @@ from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import SyncKind
-from diagnostics.static.spmd.divergent_branch import Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape
 
 CODE = "A204"
 NAME = "collective-under-local-condition"
@@ -44,7 +44,7 @@ CHECKLIST = "decisions before a collective are made together"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches on what only this rank knows."""
-    for one in partings(file, project, Shape.ARM):
+    for one in partings(file, project, DivergenceShape.ARM):
         if one.ranks is not None or one.there is not None or (one.why == RANK and one.here.meeting is SyncKind.GROUP):
             continue
         yield hit_of(

@@ -33,7 +33,7 @@ from diagnostics.core.findings import Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import SyncKind
-from diagnostics.static.spmd.divergent_branch import Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape
 
 CODE = "A201"
 NAME = "collective-under-rank-guard"
@@ -43,7 +43,7 @@ CHECKLIST = "every rank reaches every collective"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches on the rank with a collective in one arm that the text of the arm shows."""
-    for one in partings(file, project, Shape.ARM, Shape.LOOP):
+    for one in partings(file, project, DivergenceShape.ARM, DivergenceShape.LOOP):
         if one.ranks is None or one.there is not None or one.here.meeting is SyncKind.GROUP:
             continue
         if not one.here.hidden:

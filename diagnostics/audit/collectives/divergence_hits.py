@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.meant_divergence import is_meant
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import RankPredicates, is_own_rank
@@ -18,7 +18,7 @@ from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
-from diagnostics.static.spmd.divergent_branch import DivergentBranch, Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape, DivergentBranch
 from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 SMALL = 40  # files of a project in which a value is followed across files
@@ -38,7 +38,7 @@ WORDS = {
 }
 
 
-def partings(file: ProjectFile, project: Project, *shapes: Shape) -> Iterator[DivergentBranch]:
+def partings(file: ProjectFile, project: Project, *shapes: DivergenceShape) -> Iterator[DivergentBranch]:
     """Yields the partings of one file that have one of these shapes."""
     yield from (one for one in project.fact(StaticDivergence).partings(file.shown) if one.shape in shapes)
 
@@ -71,7 +71,7 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if _settled(parting, project) or len(parting.here.chain) > MOST_CALLS:
         return Confidence.POSSIBLE
     if parting.why == FILES:
-        direct = parting.shape is Shape.ARM and not parting.here.hidden and _asked_here(parting)
+        direct = parting.shape is DivergenceShape.ARM and not parting.here.hidden and _asked_here(parting)
         return Confidence.LIKELY if direct or _own_file(parting, project) else Confidence.POSSIBLE
     if parting.why == RANK:
         return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
@@ -267,11 +267,11 @@ def hit_of(
 
     It stands at the call where that is seen to make ranks meet, else at the decision: there is where to look.
     """
-    shown = parting.shape in (Shape.HANDLER, Shape.FINALLY) or (
-        parting.shape is Shape.ARM and len(parting.here.chain) == 1 and parting.there is None
+    shown = parting.shape in (DivergenceShape.HANDLER, DivergenceShape.FINALLY) or (
+        parting.shape is DivergenceShape.ARM and len(parting.here.chain) == 1 and parting.there is None
     )
     place = parting.here.chain[0][0] if shown else parting.decision
-    return hit(file, place, title, fix, steps=tuple(_steps(parting, file, project, shown=shown)),
+    return violation(file, place, title, fix, steps=tuple(_steps(parting, file, project, shown=shown)),
                confidence=sure or confidence(parting, project))  # fmt: skip
 
 

@@ -34,7 +34,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
-from diagnostics.static.spmd.divergent_branch import DivergentBranch, Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape, DivergentBranch
 
 CODE = "A208"
 NAME = "exception-skips-collective"
@@ -45,7 +45,7 @@ CHECKLIST = "no rank swallows an error and goes on alone"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the handlers after which a rank is an operation behind."""
-    for one in partings(file, project, Shape.SKIPPED):
+    for one in partings(file, project, DivergenceShape.SKIPPED):
         handler = one.decision
         assert isinstance(handler, ast.ExceptHandler)  # noqa: S101 (the shape says so)
         yield hit_of(

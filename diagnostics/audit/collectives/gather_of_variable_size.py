@@ -31,13 +31,13 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import OperationCall, operation_call, operation_calls
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_call, operation_calls
 from diagnostics.static.spmd.shape_divergence import VaryingSizes
 
 CODE = "A213"
@@ -58,7 +58,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         varying = VaryingSizes(project).of(tensor, one.function)
         if varying is not None:
             where = project.file_with(varying.function)
-            yield hit(
+            yield violation(
                 file, one.call,
                 f"{one.op}() of {ast.unparse(tensor)} into buffers of its own size, but {varying.told}: "
                 "ranks with another number of rows hang or get garbage",
@@ -67,7 +67,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             )  # fmt: skip
 
 
-def _are_alike(one: OperationCall, tensor: ast.expr) -> bool:
+def _are_alike(one: CollectiveCallSite, tensor: ast.expr) -> bool:
     """Whether the buffers are made in the shape of the local tensor."""
     buffers = one.argument(operations.PARTS[one.op])
     made = one.function.assigned.get(buffers.id, []) if isinstance(buffers, ast.Name) else [buffers] if buffers else []
@@ -83,12 +83,12 @@ def _is_like(node: ast.AST, text: str) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "shape" and ast.unparse(node.value) == text
 
 
-def _sizes_are_known(one: OperationCall, project: Project) -> bool:
+def _sizes_are_known(one: CollectiveCallSite, project: Project) -> bool:
     """Whether the function pads, or lets ranks tell each other how large their parts are."""
     return any(_tells_sizes(node, one, project) for scope in _scopes(one.function) for node in scope.own_nodes)
 
 
-def _tells_sizes(node: ast.AST, one: OperationCall, project: Project) -> bool:
+def _tells_sizes(node: ast.AST, one: CollectiveCallSite, project: Project) -> bool:
     if not isinstance(node, ast.Call) or node is one.call:
         return False
     name = last_name(node.func)

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings, steps_to
-from diagnostics.audit.rule import Violation, hit
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.program.functions import last_name
@@ -33,7 +33,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sequences import counts
 from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
-from diagnostics.static.spmd.divergent_branch import Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape
 
 CODE = "A202"
 NAME = "hidden-collective-under-rank-guard"
@@ -43,7 +43,7 @@ CHECKLIST = "no save, evaluation or state dict that needs all ranks is called by
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches on the rank that call something in which all ranks meet."""
-    for one in partings(file, project, Shape.ARM, Shape.LOOP):
+    for one in partings(file, project, DivergenceShape.ARM, DivergenceShape.LOOP):
         if one.ranks is None or one.there is not None or one.here.meeting is SyncKind.GROUP or not one.here.hidden:
             continue
         called = one.here.chain[0][0]
@@ -63,7 +63,7 @@ def _decorated(file: ProjectFile, project: Project) -> Iterator[Violation]:
         for decorator in getattr(function.syntax, "decorator_list", ()):
             reach = communication.of_function(function) if rank_words.RUNS_ON_ONE.match(last_name(decorator)) else None
             if reach is not None and counts(reach) and reach.meeting is not SyncKind.BACKWARD:
-                yield hit(
+                yield violation(
                     file, decorator,
                     f"@{last_name(decorator)} keeps this function to rank 0, and {operation(reach)} in it makes all "
                     "ranks meet: rank 0 waits there until the timeout",

@@ -32,7 +32,7 @@ from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import SyncKind
-from diagnostics.static.spmd.divergent_branch import Shape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape
 
 CODE = "A209"
 NAME = "new-group-not-by-all"
@@ -43,7 +43,7 @@ CHECKLIST = "every rank makes every group"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the tests of the rank under which a group is made."""
-    for one in partings(file, project, Shape.ARM, Shape.LOOP):
+    for one in partings(file, project, DivergenceShape.ARM, DivergenceShape.LOOP):
         if one.why == RANK and one.here.meeting is SyncKind.GROUP and one.there is None:
             yield hit_of(
                 one, file, project,

@@ -28,13 +28,13 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import OperationCall, operation_calls
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_calls
 
 CODE = "A212"
 NAME = "object-collective-on-untrusted-input"
@@ -62,7 +62,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if source is not None:
             yield _outside(one, *source, file)
         elif _in_training_step(one, file):
-            yield hit(
+            yield violation(
                 file, one.call,
                 f"{one.op}() in every training step pickles, copies through the processor and meets twice",
                 "send tensors: dist.all_gather, dist.broadcast; or call it once in a while, outside of the step",
@@ -70,8 +70,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             )  # fmt: skip
 
 
-def _outside(one: OperationCall, call: ast.Call, told: str, sure: Confidence, file: ProjectFile) -> Violation:
-    return hit(
+def _outside(one: CollectiveCallSite, call: ast.Call, told: str, sure: Confidence, file: ProjectFile) -> Violation:
+    return violation(
         file, one.call,
         f"{one.op}() pickles what was {told}: whoever controls it, or the port, runs code on every rank",
         "broadcast tensors or checked text, and keep the job's ports closed to others",
@@ -98,7 +98,7 @@ def _source(
     return None
 
 
-def _in_training_step(one: OperationCall, file: ProjectFile) -> bool:
+def _in_training_step(one: CollectiveCallSite, file: ProjectFile) -> bool:
     """Whether a loop around the call takes an optimizer step each time the call is reached."""
     below: ast.AST = one.call
     around = file.parents.get(below)

@@ -30,16 +30,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_arguments import (
-    OperationCall,
+    CollectiveCallSite,
     asks_for_rank,
     operation_call,
     operation_calls,
@@ -71,16 +71,16 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         tensor = one.argument("tensor")
         if one.op != "reduce" or one.grouped or not isinstance(tensor, (ast.Name, ast.Attribute)):
             continue
-        if one.argument("async_op") is not None or rank_guarded(one.call, one.function, project):
+        if one.argument("async_op") is not None or is_rank_guarded(one.call, one.function, project):
             continue
         uses = list(_uses({ast.unparse(tensor)}, one.call.lineno, one.function, project))
         if uses:
             yield _hit(one, max(uses, key=lambda use: use.parts), file, project)
 
 
-def _hit(one: OperationCall, use: _Use, file: ProjectFile, project: Project) -> Violation:
+def _hit(one: CollectiveCallSite, use: _Use, file: ProjectFile, project: Project) -> Violation:
     tensor = ast.unparse(one.call.args[0]) if one.call.args else "the tensor"
-    return hit(
+    return violation(
         file, one.call,
         f"{tensor} is reduced to one rank only, but {use.told} on every rank: the others decide on an undefined value",
         f"give it to all: dist.all_reduce({tensor}, ...), or broadcast it from the destination before it is used",
@@ -177,7 +177,7 @@ def _steers(node: ast.AST, keys: set[str], function: Function, project: Project)
 def _asks_for_rank(test: ast.expr, keys: set[str], function: Function, project: Project) -> bool:
     """Whether a test asks for the rank besides the value, also by a name that was set from it."""
     others = [node for node in walk(test) if isinstance(node, ast.Name) and node.id not in keys]
-    return any(follows_from_rank(one, function, project) for one in others) or any(
+    return any(is_rank_dependent(one, function, project) for one in others) or any(
         asks_for_rank(node, function, RankPredicates(project)) for node in walk(test) if isinstance(node, ast.Attribute)
     )
 

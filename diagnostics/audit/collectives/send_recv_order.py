@@ -29,12 +29,12 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import OperationCall, operation_calls
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_calls
 from diagnostics.static.spmd.p2p_deadlocks import MessageDeadlocks, P2PDeadlock
 from diagnostics.static.spmd.p2p_simulation import BlockedRank, MessageKind
 
@@ -53,7 +53,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the messages that cannot pair, and the handles that are dropped."""
     for one in project.fact(MessageDeadlocks).found:
         if one.first.function.file == file.shown:
-            yield hit(file, one.first.call, _told(one), _fix(one), steps=tuple(_steps(one, project)))
+            yield violation(file, one.first.call, _told(one), _fix(one), steps=tuple(_steps(one, project)))
     for call in operation_calls(file, project):
         if call.op in _ASYNC and _is_dropped(call, file):
             yield _dropped(call, file)
@@ -114,7 +114,7 @@ def _steps(one: P2PDeadlock, project: Project) -> Iterator[ExplanationStep]:
         yield step(place, each.event.call, f"rank {each.rank} of {one.world} waits in {_message(each)}")
 
 
-def _is_dropped(call: OperationCall, file: ProjectFile) -> bool:
+def _is_dropped(call: CollectiveCallSite, file: ProjectFile) -> bool:
     """Whether nothing keeps the handle: a statement of its own, or a name that is never read."""
     around = file.parents.get(call.call)
     above: ast.AST | None = around
@@ -131,10 +131,10 @@ def _is_dropped(call: OperationCall, file: ProjectFile) -> bool:
     return not any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in scope)
 
 
-def _dropped(call: OperationCall, file: ProjectFile) -> Violation:
+def _dropped(call: CollectiveCallSite, file: ProjectFile) -> Violation:
     received = call.op in operations.RECEIVES
     follows = "the buffer is read before it has arrived" if received else "its tensor may be changed before it has left"
-    return hit(
+    return violation(
         file, call.call,
         f"nobody waits for this {call.op}(), its handle is dropped: {follows}",
         f"keep it and wait before the tensor is used: handle = dist.{call.op}(...); handle.wait()",

@@ -22,12 +22,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.devices import on_gpu
+from diagnostics.static.torch_code.devices import is_on_gpu
 
 CODE = "A402"
 NAME = "cache-saved-on-gpu"
@@ -41,10 +41,10 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if not call.args or project.name(call.func, function) != "torch.save":
             continue
-        sure = on_gpu(call.args[0], function, project)
+        sure = is_on_gpu(call.args[0], function, project)
         if not sure or _is_model(call.args[0]) or _into_memory(call, function) or _loads_elsewhere(file, project):
             continue
-        yield hit(
+        yield violation(
             file,
             call,
             f"torch.save writes {ast.unparse(call.args[0])[:60]} from a GPU: every process that loads it puts it on "

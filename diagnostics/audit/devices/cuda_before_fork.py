@@ -25,12 +25,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.devices import gpu_of, moved_to, names_gpu
+from diagnostics.static.torch_code.devices import denotes_gpu, gpu_of, moved_to
 
 CODE = "A407"
 NAME = "cuda-before-fork"
@@ -61,7 +61,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if before is None or inside is None:
             continue
         used, where = inside
-        yield hit(
+        yield violation(
             file,
             call,
             "this process is forked from one that has CUDA open, and uses CUDA: 'Cannot re-initialize CUDA in forked "
@@ -103,7 +103,7 @@ def _is_notebook_launcher(call: ast.Call, function: Function, project: Project) 
 
 
 def _in_notebook(file: ProjectFile, call: ast.Call, before: ast.AST) -> Violation:
-    return hit(
+    return violation(
         file,
         call,
         "notebook_launcher() forks from a notebook that has CUDA open: it refuses to start the ranks",
@@ -122,7 +122,7 @@ def opens_cuda(node: ast.AST, function: Function, project: Project) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name, device = project.name(node.func, function), moved_to(node)
-    if names_gpu(device) or name in _OPENS:
+    if denotes_gpu(device) or name in _OPENS:
         return True
     moves = name.startswith("torch.") or (isinstance(node.func, ast.Attribute) and node.func.attr == "to")
     return device is not None and moves and gpu_of(device, function, project) == "always"

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -86,7 +86,7 @@ def _moves(
             confidence = Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY
         elif workers == "unknown" and sure == "always":
             confidence = Confidence.LIKELY
-        yield hit(
+        yield violation(
             file,
             node,
             f"{who} puts tensors on a GPU and runs in loader workers: forked workers raise 'Cannot re-initialize CUDA "

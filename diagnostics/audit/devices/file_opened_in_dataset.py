@@ -29,14 +29,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.loader_workers import workers_over
-from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
+from diagnostics.static.torch_code.module_classes import ModuleClass, class_tree, own_attribute
 
 CODE = "A409"
 NAME = "file-opened-in-dataset"
@@ -65,7 +65,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _shared(
-    file: ProjectFile, project: Project, known: KnownClass, node: ast.Assign, attribute: str, name: str
+    file: ProjectFile, project: Project, known: ModuleClass, node: ast.Assign, attribute: str, name: str
 ) -> Iterator[Violation]:
     read = next((one for one in _uses(known, attribute, _READS)), None)
     again = next((one for one in walk(known.syntax) if isinstance(one, ast.Assign) and one is not node
@@ -78,7 +78,7 @@ def _shared(
     steps = [step(file, node, f"{name} is opened before workers start"), step(file, read, "each worker reads it")]
     if loader is not None:
         steps.append(step(project.file_with(loader.function), loader.call, f"the loader has workers ({workers})"))
-    yield hit(
+    yield violation(
         file,
         node,
         f"{known.syntax.name} opens self.{attribute} in __init__, and all workers share that one {name}",
@@ -88,20 +88,20 @@ def _shared(
     )
 
 
-def _uses(known: KnownClass, attribute: str, names: tuple[str, ...]) -> Iterator[ast.AST]:
+def _uses(known: ModuleClass, attribute: str, names: tuple[str, ...]) -> Iterator[ast.AST]:
     for method in known.syntax.body:
         if getattr(method, "name", "") in names:
             yield from (node for node in walk(method) if own_attribute(node) == attribute)
 
 
 def _piling(
-    file: ProjectFile, known: KnownClass, function: Function, node: ast.Assign, name: str
+    file: ProjectFile, known: ModuleClass, function: Function, node: ast.Assign, name: str
 ) -> Iterator[Violation]:
     target = node.targets[0]
     store = own_attribute(target.value) if isinstance(target, ast.Subscript) else ""
     if not store or any(_lets_go(one, store) for one in walk(known.syntax)):
         return
-    yield hit(
+    yield violation(
         file,
         node,
         f"{known.syntax.name} keeps every file it opens in self.{store}: 'Too many open files' once there are more "

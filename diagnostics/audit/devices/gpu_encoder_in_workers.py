@@ -26,15 +26,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.devices import gpu_of, moved_to, on_gpu
+from diagnostics.static.torch_code.devices import gpu_of, is_on_gpu, moved_to
 from diagnostics.static.torch_code.loader_workers import workers_over
-from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
+from diagnostics.static.torch_code.module_classes import ModuleClass, class_tree, own_attribute
 
 CODE = "A403"
 NAME = "gpu-encoder-in-workers"
@@ -62,7 +62,7 @@ def _held(function: Function, project: Project) -> Iterator[tuple[str, ast.Assig
             if any(sure):
                 yield own_attribute(node.targets[0]), node, "always" if "always" in sure else "perhaps"
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and (attribute := own_attribute(node.targets[0])):
-            given = on_gpu(node.value, function, project) if _is_given(node.value, function) else ""
+            given = is_on_gpu(node.value, function, project) if _is_given(node.value, function) else ""
             if given:
                 yield attribute, node, given
 
@@ -75,7 +75,7 @@ def _is_given(value: ast.expr, function: Function) -> bool:
 
 
 def _called(
-    file: ProjectFile, project: Project, known: KnownClass, attribute: str, node: ast.Assign, sure: str
+    file: ProjectFile, project: Project, known: ModuleClass, attribute: str, node: ast.Assign, sure: str
 ) -> Iterator[Violation]:
     workers, loader = workers_over(known, project)
     call = next((one for method in known.syntax.body if getattr(method, "name", "") in ("__getitem__", "__iter__")
@@ -92,7 +92,7 @@ def _called(
     elif workers == "unknown" and sure == "always":
         confidence = Confidence.LIKELY
     moved = any(moved_to(one) is not None for one in walk(node.value))
-    yield hit(
+    yield violation(
         file,
         node if moved else call,  # who is given it may not know where it lies
         f"{known.syntax.name} holds self.{attribute} on a GPU and calls it in loader workers: forked workers cannot "

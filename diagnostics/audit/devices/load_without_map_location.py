@@ -25,14 +25,14 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from diagnostics.audit.rule import Edit, ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import Edit, ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.devices import moved_to, names_gpu
+from diagnostics.static.torch_code.devices import denotes_gpu, moved_to
 
 CODE = "A404"
 NAME = "load-without-map-location"
@@ -58,7 +58,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         confidence, steps = _judged(call, function, file, project, state)
         if _is_said_elsewhere(call, file):
             confidence = Confidence.POSSIBLE  # in this arm, one process has all GPUs
-        yield hit(
+        yield violation(
             file,
             call,
             f"{ast.unparse(call)[:80]} puts tensors on the device they were saved from: "
@@ -167,7 +167,7 @@ def _is_ranks(call: ast.Call, name: str) -> bool:
 
 
 def _is_gpu(call: ast.Call, name: str) -> bool:
-    return name == "torch.cuda.set_device" or names_gpu(moved_to(call))
+    return name == "torch.cuda.set_device" or denotes_gpu(moved_to(call))
 
 
 def _is_save(call: ast.Call, name: str) -> bool:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -53,7 +53,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         download = _downloaded(call.args[0], function, project)
         if download is None and not full:
             continue
-        yield hit(
+        yield violation(
             file,
             call,
             f"{ast.unparse(call)[:80]} unpickles "

@@ -21,11 +21,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.devices import on_gpu
+from diagnostics.static.torch_code.devices import is_on_gpu
 
 CODE = "A406"
 NAME = "share-memory-on-device-tensor"
@@ -38,8 +38,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if not (isinstance(call.func, ast.Attribute) and call.func.attr in ("share_memory_", "share_memory")):
             continue
-        if on_gpu(call.func.value, function, project) == "always":
-            yield hit(
+        if is_on_gpu(call.func.value, function, project) == "always":
+            yield violation(
                 file,
                 call,
                 f"{ast.unparse(call)[:70]} does nothing: {ast.unparse(call.func.value)[:50]} lies on a GPU",

@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -58,7 +58,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _hit(file: ProjectFile, project: Project, call: ast.Call, one: Unpicklable, whom: str) -> Violation:
     where = project.file_with(one.function)
-    return hit(
+    return violation(
         where,
         one.node,
         f"{one.what} is pickled for {whom} and cannot be: the start fails",

@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import is_broad, leads_on, tries_of
@@ -49,7 +49,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             for handler in block.handlers:
                 given = _given(handler, function) if is_broad(handler) and not leads_on(handler.body) else None
                 if given is not None:
-                    yield hit(
+                    yield violation(
                         file,
                         given,
                         f"any error of {function.name} becomes {_words(given)}: what cannot be read is left out in "

@@ -28,17 +28,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.exception_flow import head, is_broad, tries_of, vanishes
+from diagnostics.static.program.exception_flow import head, is_broad, swallows, tries_of
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs, is_main_guard, is_script
+from diagnostics.static.program.import_closure import ImportClosures, is_main_guard, is_script
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.static_divergence import StaticDivergence
-from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS, TrainingCode, own_calls
+from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS, TrainingFunctions, own_calls
 
 CODE = "A502"
 NAME = "exception-swallowed"
@@ -53,21 +53,21 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         for block in tries_of(function):
             handler = next((one for one in block.handlers if is_broad(one)), None)
-            if handler is not None and vanishes(handler):
+            if handler is not None and swallows(handler):
                 yield from _swallowed(file, project, function, block, handler)
 
 
 def _swallowed(
     file: ProjectFile, project: Project, function: Function, block: ast.Try, handler: ast.ExceptHandler
 ) -> Iterator[Violation]:
-    trained = project.fact(TrainingCode).training_call(block.body, function)
+    trained = project.fact(TrainingFunctions).training_call(block.body, function)
     caught = head(handler)
     if trained is not None:
         loop = enclosing(block, (ast.For, ast.While, ast.AsyncFor), file)
         if loop is not None and _parts_ranks(file, project, handler):
             return
         title, confidence = _of_training(file, project, function, block, caught, loop)
-        yield hit(
+        yield violation(
             file,
             handler,
             title,
@@ -81,7 +81,7 @@ def _swallowed(
         return
     for call in own_calls(block.body):
         if project.name(call.func, function) == INIT:
-            yield hit(
+            yield violation(
                 file,
                 handler,
                 f"`{caught}` swallows whatever init_process_group raises: the process goes on without a group, "
@@ -97,7 +97,7 @@ def _swallowed(
 
 def _parts_ranks(file: ProjectFile, project: Project, handler: ast.ExceptHandler) -> bool:
     """Whether the rules about collectives say what comes of a handler in a step."""
-    if next(project.fact(Programs).calls(file.shown, INIT, *WRAPPERS), None) is None:
+    if next(project.fact(ImportClosures).calls(file.shown, INIT, *WRAPPERS), None) is None:
         return False
     return any(one.decision is handler for one in project.fact(StaticDivergence).partings(file.shown))
 
@@ -106,7 +106,7 @@ def _of_training(
     file: ProjectFile, project: Project, function: Function, block: ast.Try, caught: str, loop: ast.AST | None
 ) -> tuple[str, Confidence]:
     calls = project.calls_by_canonical
-    around = project.fact(Programs).around(file.shown)
+    around = project.fact(ImportClosures).around(file.shown)
     distributed = any(where.file in around for name in (INIT, *WRAPPERS) for _, where in calls.get(name, ()))
     if loop is not None and distributed:
         return (

@@ -30,7 +30,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.program.exception_flow import (
@@ -44,7 +44,7 @@ from diagnostics.static.program.exception_flow import (
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.training_functions import TrainingCode, own_calls
+from diagnostics.static.torch_code.training_functions import TrainingFunctions, own_calls
 
 CODE = "A501"
 NAME = "exit-hides-failure"
@@ -70,8 +70,8 @@ def _in_finally(file: ProjectFile, project: Project, function: Function, block: 
     for call in unconditional_calls(block.finalbody):
         if exits_with_success(call, function, project):
             name = project.name(call.func, function)
-            trained = project.fact(TrainingCode).training_call(block.body, function)
-            yield hit(
+            trained = project.fact(TrainingFunctions).training_call(block.body, function)
+            yield violation(
                 file,
                 call,
                 f"{name}(0) in `finally` runs after every exception of the block above and ends the process with "
@@ -92,8 +92,8 @@ def _in_handlers(file: ProjectFile, project: Project, function: Function, block:
         for call in unconditional_calls(handler.body):
             if exits_with_success(call, function, project):
                 name = project.name(call.func, function)
-                trained = project.fact(TrainingCode).training_call(block.body, function)
-                yield hit(
+                trained = project.fact(TrainingFunctions).training_call(block.body, function)
+                yield violation(
                     file,
                     call,
                     f"{ast.unparse(call)} in `{head(handler)}` ends the process with success "
@@ -121,7 +121,7 @@ def _sure(file: ProjectFile, function: Function, block: ast.Try, trained: ast.Ca
 def _in_data_set(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     used = _item_reading(function, project, _DEPTH)
     if used is not None:
-        yield hit(
+        yield violation(
             file,
             call,
             f"os._exit in what {used.name} runs ends a data worker without a traceback: the rank only hears that a "

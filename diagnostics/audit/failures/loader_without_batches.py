@@ -23,9 +23,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Severity
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -51,7 +51,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         length = _length(dataset, loader.function, project, _DEPTH)
         if length is not None and length < size:
-            yield hit(
+            yield violation(
                 file,
                 loader.call,
                 f"the data set has {length} samples, a batch needs {size}, and drop_last drops what is not full: the "
@@ -68,7 +68,7 @@ def _length(value: ast.expr, function: Function, project: Project, depth: int) -
     if isinstance(value, (ast.List, ast.Tuple)):
         return None if any(isinstance(one, ast.Starred) for one in value.elts) else len(value.elts)
     if isinstance(value, ast.Name):
-        values = list(values_of(value, function, project))
+        values = list(reaching_values(value, function, project))
         whole = (
             len(values) == 1 and not isinstance(function.syntax, ast.Lambda) and not _is_changed(value.id, values[0][1])
         )

@@ -26,10 +26,10 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import levels, place, tokens_of
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.launcher_commands import base
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import Simple
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -43,16 +43,16 @@ CHECKLIST = "pipes in launch scripts keep the code of the training"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the pipelines that lose the exit code of a training."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             found = training(ran, file, project)
             if found is not None and (lost := _lost(ran)) is not None:
                 yield _hit(file, script, ran, found, lost)
 
 
-def _lost(ran: Ran) -> Simple | None:
+def _lost(ran: CommandContext) -> Simple | None:
     """Returns the last command of the pipeline that drops the code of `ran`, None where it is kept."""
-    one: Ran | None = ran
+    one: CommandContext | None = ran
     while one is not None:
         last = one.pipeline.commands[-1]
         if last is not one.command and isinstance(last, Simple) and last.words and not _is_kept(one):
@@ -61,7 +61,7 @@ def _lost(ran: Ran) -> Simple | None:
     return None
 
 
-def _is_kept(ran: Ran) -> bool:
+def _is_kept(ran: CommandContext) -> bool:
     if "pipefail" in ran.options or ran.words[:1] == ("mispipe",):
         return True
     # `$?` would be the code of tee.
@@ -73,7 +73,7 @@ def _is_kept(ran: Ran) -> bool:
     )
 
 
-def _hit(file: ProjectFile, script: Script, ran: Ran, found: Training, last: Simple) -> Violation:
+def _hit(file: ProjectFile, script: Script, ran: CommandContext, found: Training, last: Simple) -> Violation:
     line, column = place(file, ran)
     end = " ".join(word.text for word in last.words)
     end = end if len(end) <= 40 else end[:37] + "..."
@@ -96,7 +96,7 @@ def _hit(file: ProjectFile, script: Script, ran: Ran, found: Training, last: Sim
     )
 
 
-def _may_set_options(ran: Ran) -> bool:
+def _may_set_options(ran: CommandContext) -> bool:
     """Whether a file is sourced that may set pipefail: those of environments do not."""
     if ran.words[:1] not in (("source",), (".",)) or len(ran.words) < 2:
         return False

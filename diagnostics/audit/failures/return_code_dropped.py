@@ -22,13 +22,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.launch_files.subprocess_commands import command_text, trains
+from diagnostics.static.launch_files.subprocess_commands import argv_text, trains
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.training_functions import TrainingCode
+from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A504"
 NAME = "return-code-dropped"
@@ -54,11 +54,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Violation]:
-    command = command_text(call.args[0], function, project) if call.args else ""
+    command = argv_text(call.args[0], function, project) if call.args else ""
     if not trains(command) or _checked(call) or not isinstance(file.parents.get(call), ast.Expr):
         return
     fix = "subprocess.run([...], check=True)" if name != "subprocess.run" else "add check=True"
-    yield hit(
+    yield violation(
         file,
         call,
         f"{name}() starts a training ({_short(command)}) and its exit code is dropped: a failed training passes for a "
@@ -68,7 +68,7 @@ def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function
 
 
 def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
-    command = command_text(call.args[0], function, project) if call.args else ""
+    command = argv_text(call.args[0], function, project) if call.args else ""
     parent = file.parents.get(call)
     if not trains(command) or file.words & _READS:
         return
@@ -76,7 +76,7 @@ def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Functi
     unread = [one for one in waits if isinstance(file.parents.get(one), ast.Expr)]
     if isinstance(parent, ast.Expr) or (waits and len(unread) == len(waits)):
         end = unread[0] if unread else call
-        yield hit(
+        yield violation(
             file,
             end,
             f"the exit code of a training that Popen starts ({_short(command)}) is dropped: a failed training passes "
@@ -92,12 +92,12 @@ def _is_wait(node: ast.AST) -> bool:
 
 
 def _process(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
-    code = project.fact(TrainingCode)
+    code = project.fact(TrainingFunctions)
     target = next((one for one in code.started(call, function) if id(one) in code.training), None)
     joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]
     if target is None or not joins or file.words & _READS:
         return
-    yield hit(
+    yield violation(
         file,
         joins[-1],
         f"join() says nothing of how {target.name} ended, and nothing reads exitcode: one that crashed passes for "

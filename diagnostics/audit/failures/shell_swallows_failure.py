@@ -31,9 +31,9 @@ from collections.abc import Iterator, Sequence
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import levels, place, reads_status, simple_commands
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import Training, training
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Pipeline, Simple
 from diagnostics.static.launch_files.yaml_nodes import entries, line_of, scalar
 from diagnostics.static.program.project import Project
@@ -55,7 +55,7 @@ _DETACHED = frozenset(["nohup", "setsid", "disown"])
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trainings of the scripts of a file whose failure is lost."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         trained = [(ran, found) for ran in script.commands if (found := training(ran, file, project)) is not None]
         for ran, found in trained:
             yield from _in_list(file, ran, found)
@@ -66,7 +66,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _continued(file, script, *trained[0])
 
 
-def _in_list(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Violation]:
+def _in_list(file: ProjectFile, ran: CommandContext, found: Training) -> Iterator[Violation]:
     """`train || true`, also around a group or a loop that trains."""
     for statement, at, _ in levels(ran):
         if statement.operators[at : at + 1] != ("||",):
@@ -90,7 +90,7 @@ def _in_list(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Violation
         return
 
 
-def _in_background(file: ProjectFile, script: Script, ran: Ran, found: Training) -> Iterator[Violation]:
+def _in_background(file: ProjectFile, script: Script, ran: CommandContext, found: Training) -> Iterator[Violation]:
     """`train &` and then a `wait` that says nothing of it."""
     if not any(statement.background for statement, _, _ in levels(ran)) or ran.outer is not None:
         return
@@ -122,7 +122,7 @@ def _in_background(file: ProjectFile, script: Script, ran: Ran, found: Training)
         )
 
 
-def _before_success(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Violation]:
+def _before_success(file: ProjectFile, ran: CommandContext, found: Training) -> Iterator[Violation]:
     """The training, then `exit 0` or a claim of success, and nothing in between that looks at its code."""
     if "errexit" in ran.options or ran.tested or len(ran.pipeline.commands) > 1 or ran.words[0] == "exec":
         return
@@ -148,7 +148,7 @@ def _before_success(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Vi
         return
 
 
-def _trapped(file: ProjectFile, script: Script, ran: Ran, found: Training) -> Iterator[Violation]:
+def _trapped(file: ProjectFile, script: Script, ran: CommandContext, found: Training) -> Iterator[Violation]:
     for one in script.commands:
         ends = {"EXIT", "0", "ERR"} & set(one.words[2:])
         if one.words[:1] == ("trap",) and ends and re.search(r"(?:^|[;&{\s])exit\s+0\s*+;?\s*+\}?$", one.words[1]):
@@ -163,7 +163,7 @@ def _trapped(file: ProjectFile, script: Script, ran: Ran, found: Training) -> It
             )
 
 
-def _continued(file: ProjectFile, script: Script, ran: Ran, found: Training) -> Iterator[Violation]:
+def _continued(file: ProjectFile, script: Script, ran: CommandContext, found: Training) -> Iterator[Violation]:
     key = entries(script.node).get("continue-on-error") if script.home == "github" else None
     if key is not None and scalar(key).lower() == "true":
         yield Violation(

@@ -27,14 +27,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import head, tries_of, unconditional_calls
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.training_functions import TrainingCode
+from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A503"
 NAME = "success-printed-early"
@@ -57,7 +57,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the claims of success that a failed training makes, too."""
     for function in project.functions_in(file):
         for block in tries_of(function):
-            trained = project.fact(TrainingCode).training_call(block.body, function)
+            trained = project.fact(TrainingFunctions).training_call(block.body, function)
             if trained is not None:
                 yield from _claims(file, block.finalbody, trained, "finally")
                 for handler in block.handlers:
@@ -87,7 +87,7 @@ def _before_wait(file: ProjectFile, block: list[ast.stmt], function: Function, p
         for call in unconditional_calls(between):
             text = _claim(call)
             if text and wait is not None and not _BEGUN.search(text):
-                yield hit(
+                yield violation(
                     file,
                     call,
                     f'"{text}" is said while the process still runs: nobody has waited for it',
@@ -131,7 +131,7 @@ def _claims(file: ProjectFile, statements: list[ast.stmt], trained: ast.Call, wh
     for call in unconditional_calls(statements):
         text = _claim(call)
         if text:
-            yield hit(
+            yield violation(
                 file,
                 call,
                 f'"{text}" is said in `{where}`: also where the training failed',

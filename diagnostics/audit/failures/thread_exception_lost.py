@@ -32,14 +32,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.exception_flow import is_broad
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.producer_threads import QueueThread, queue_threads, risks, silent_end
-from diagnostics.static.torch_code.training_functions import TrainingCode
+from diagnostics.static.torch_code.producer_threads import ProducerThread, queue_threads, risks, silent_end
+from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A505"
 NAME = "thread-exception-lost"
@@ -60,14 +60,14 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _task(file, project, call, function)
 
 
-def _thread(file: ProjectFile, project: Project, thread: QueueThread) -> Iterator[Violation]:
+def _thread(file: ProjectFile, project: Project, thread: ProducerThread) -> Iterator[Violation]:
     source, name = project.file_with(thread.target), thread.target.name
     started = step(file, thread.started, f"a thread runs {name}")
     waited = step(project.file_with(thread.reader), thread.get, "... that is waited for here")
     left = silent_end(thread, source) if thread.waits_forever else None
     risk = next(risks(thread, source), None)
     if left is not None:
-        yield hit(
+        yield violation(
             source,
             left.body[-1],
             f"{name}, which runs in a thread, may leave its loop here without a last word: who waits for its queue "
@@ -77,7 +77,7 @@ def _thread(file: ProjectFile, project: Project, thread: QueueThread) -> Iterato
             confidence=Confidence.LIKELY,
         )
     if risk is not None:
-        yield hit(
+        yield violation(
             source,
             risk,
             f"an error in {name}, which runs in a thread, ends the thread only: who waits for its queue never hears of "
@@ -100,12 +100,12 @@ def _savers(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != "threading.Thread":
             continue
-        for target in project.fact(TrainingCode).started(call, function):
+        for target in project.fact(TrainingFunctions).started(call, function):
             source = project.file_with(target)
             calls = [one for one in target.own_nodes if isinstance(one, ast.Call)]
             saves = [one for one in calls if project.name(one.func, target) in _SAVES and not _in_try(one, source)]
             if saves:
-                yield hit(
+                yield violation(
                     file,
                     call,
                     f"an error in {target.name}, which runs in a thread, ends the thread only: the training goes on "
@@ -137,7 +137,7 @@ def _task(file: ProjectFile, project: Project, call: ast.Call, function: Functio
     targets = list(project.meant(call.args[0], function))
     if any(_catches_all(one) for one in targets):
         return
-    yield hit(
+    yield violation(
         file,
         call,
         f"the future of {ast.unparse(call.args[0])[:40]} is dropped: an exception in it is never seen",

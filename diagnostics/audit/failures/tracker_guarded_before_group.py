@@ -27,7 +27,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.program.ast_walk import walk
@@ -35,7 +35,7 @@ from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
-from diagnostics.static.torch_code.training_functions import INIT, TrainingCode
+from diagnostics.static.torch_code.training_functions import INIT, TrainingFunctions
 
 CODE = "A507"
 NAME = "tracker-guarded-before-group"
@@ -67,7 +67,7 @@ def _hit(
     asked: ast.AST,
     later: tuple[ast.Call, Function],
 ) -> Violation:
-    return hit(
+    return violation(
         file,
         call,
         f"the guard of {name} asks for the process group before init_process_group: it cannot tell the ranks apart, "
@@ -137,4 +137,4 @@ def _set_up_later(node: ast.AST, function: Function, project: Project) -> ast.Ca
 def _makes(call: ast.Call, function: Function, project: Project) -> bool:
     if project.name(call.func, function) == INIT:
         return True
-    return any(id(one) in project.fact(TrainingCode).setting_up for one in project.targets(call, function))
+    return any(id(one) in project.fact(TrainingFunctions).setting_up for one in project.targets(call, function))

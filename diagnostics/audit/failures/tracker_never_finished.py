@@ -25,11 +25,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import enclosing
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
@@ -47,7 +47,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         leaves = _sudden_end(file, project)
         if leaves is None or enclosing(call, ast.With, file) is not None or _ends(file, project, name):
             continue
-        yield hit(
+        yield violation(
             file,
             call,
             f"{name} is never finished, and os._exit ends the program without the handlers that would do it",
@@ -61,7 +61,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _sudden_end(file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
-    for call, function in project.fact(Programs).calls(file.shown, "os._exit"):
+    for call, function in project.fact(ImportClosures).calls(file.shown, "os._exit"):
         forks = any(isinstance(one, ast.Attribute) and one.attr == "fork" for one in function.own_nodes)
         if not forks:
             return call, function
@@ -69,6 +69,6 @@ def _sudden_end(file: ProjectFile, project: Project) -> tuple[ast.Call, Function
 
 
 def _ends(file: ProjectFile, project: Project, name: str) -> bool:
-    around = project.fact(Programs).around(file.shown)
+    around = project.fact(ImportClosures).around(file.shown)
     wanted = {"close"} if name == "SummaryWriter" else _ENDS - {"close"}
     return any(where.file in around for one in wanted for _, where in project.calls_by_name.get(one, ()))

@@ -25,15 +25,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs, is_main_guard
+from diagnostics.static.program.import_closure import ImportClosures, is_main_guard
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
-from diagnostics.static.torch_code.training_functions import TrainingCode
+from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A506"
 NAME = "tracker-on-every-rank"
@@ -47,9 +47,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trackers that every rank starts."""
     for call, function, name in experiment_trackers.tracker_calls(file, project):
         made = experiment_trackers.group_set_up(file, project)
-        if made is None or rank_guarded(call, function, project) or _by_rank(call, function, project):
+        if made is None or is_rank_guarded(call, function, project) or _by_rank(call, function, project):
             continue
-        yield hit(
+        yield violation(
             file,
             call,
             f"every rank calls {name}: as many runs, or writers of one folder, as there are ranks",
@@ -65,13 +65,13 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _by_rank(call: ast.Call, function: Function, project: Project) -> bool:
     values = [*call.args, *(one.value for one in call.keywords)]
     named = any(one.arg in ("group", "mode", "disabled", "comment") for one in call.keywords)
-    return named or any(follows_from_rank(one, function, project) for one in values)
+    return named or any(is_rank_dependent(one, function, project) for one in values)
 
 
 def _confidence(project: Project, function: Function, made_in: Function) -> Confidence:
     """Confirmed where the function that starts it also runs the process group, or is called by one that does."""
-    in_group = project.fact(TrainingCode).setting_up
-    if project.fact(Programs).words(function.file) & _SWITCHES:
+    in_group = project.fact(TrainingFunctions).setting_up
+    if project.fact(ImportClosures).words(function.file) & _SWITCHES:
         return Confidence.POSSIBLE
     if function is made_in or id(function) in in_group:
         return Confidence.CONFIRMED

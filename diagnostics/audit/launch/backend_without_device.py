@@ -26,12 +26,12 @@ from collections.abc import Iterator
 
 import yaml
 
-from diagnostics.audit.rule import ExplanationStep, Violation, hit
+from diagnostics.audit.rule import ExplanationStep, Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import scripts
-from diagnostics.static.launch_files.launcher_commands import launches
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
+from diagnostics.static.launch_files.launcher_commands import launcher_calls
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.yaml_nodes import column_of, documents, entries, line_of, mappings, scalar
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -54,7 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         yield from _mpi(file, project)
     elif file.kind is FileKind.YAML:
         yield from _configured(file)
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             yield from _in_command(file, ran)
 
@@ -66,7 +66,7 @@ def _mpi(file: ProjectFile, project: Project) -> Iterator[Violation]:
         given = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "backend")]
         names_mpi = any(isinstance(one, ast.Constant) and one.value == "mpi" for one in given)
         if _is_default(call) or (names_mpi and project.name(call.func, function) == _INIT):
-            yield hit(
+            yield violation(
                 file,
                 call,
                 "the backend is mpi: no wheel of PyTorch is built with MPI, only one built from source has it",
@@ -118,8 +118,8 @@ def _configured(file: ProjectFile) -> Iterator[Violation]:
         )
 
 
-def _in_command(file: ProjectFile, ran: Ran) -> Iterator[Violation]:
-    layers = launches(ran.words)
+def _in_command(file: ProjectFile, ran: CommandContext) -> Iterator[Violation]:
+    layers = launcher_calls(ran.words)
     if not layers:
         return
     options = _options(layers[-1].arguments)

@@ -26,10 +26,10 @@ import yaml
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.launcher_commands import base
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.yaml_nodes import entries, items, scalar
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -45,7 +45,7 @@ _SHM = "/dev/shm"  # noqa: S108 - a name in a file, nothing is written there
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the containers of a file that train without shared memory."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             found = training(ran, file, project)
             confidence = _sureness(found)
@@ -60,9 +60,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 yield _hit(file, line, column, "the container", found, confidence, fix)
 
 
-def _engine(ran: Ran) -> Ran | None:
+def _engine(ran: CommandContext) -> CommandContext | None:
     """Returns the `docker run` that runs a command."""
-    one: Ran | None = ran
+    one: CommandContext | None = ran
     while one is not None:
         words = one.words[1:] if one.words[:1] in (("sudo",), ("exec",)) else one.words
         if words and base(words[0]) in _ENGINES and "run" in words[1:4] and "compose" not in words[1:2]:
@@ -71,7 +71,7 @@ def _engine(ran: Ran) -> Ran | None:
     return None
 
 
-def _name(engine: Ran) -> str:
+def _name(engine: CommandContext) -> str:
     return next(base(word) for word in engine.words if base(word) in _ENGINES)
 
 

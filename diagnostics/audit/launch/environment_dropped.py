@@ -23,15 +23,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
 from diagnostics.static.launch_files.launched_program import script_file, training
-from diagnostics.static.launch_files.launcher_commands import base, launches
+from diagnostics.static.launch_files.launcher_commands import base, launcher_calls
 from diagnostics.static.launch_files.rank_environment import needs_launcher
-from diagnostics.static.launch_files.shell_commands import Ran, commands
+from diagnostics.static.launch_files.shell_commands import CommandContext, commands
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import parse
 from diagnostics.static.program.functions import Function
@@ -54,7 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if "subprocess" in file.words and "env" in file.words:
             yield from _in_python(file, project)
         return
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             found = _emptied(ran) or _as_another_user(ran) or _by_slurm(ran)
             if found is not None and training(ran, file, project) is not None:
@@ -62,14 +62,14 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _over_ssh(file, project, ran)
 
 
-def _emptied(ran: Ran) -> tuple[str, int, tuple[str, ...]] | None:
+def _emptied(ran: CommandContext) -> tuple[str, int, tuple[str, ...]] | None:
     for index, word in enumerate(ran.words[:-1]):
         if base(word) == "env" and ran.words[index + 1] in ("-i", "-", "--ignore-environment"):
             return "env -i", index, _RANKS_LIST
     return None
 
 
-def _as_another_user(ran: Ran) -> tuple[str, int, tuple[str, ...]] | None:
+def _as_another_user(ran: CommandContext) -> tuple[str, int, tuple[str, ...]] | None:
     if not ran.words or ran.words[0] != "sudo":
         return None
     options = [word for word in ran.words[1:6] if word.startswith("-")]
@@ -78,7 +78,7 @@ def _as_another_user(ran: Ran) -> tuple[str, int, tuple[str, ...]] | None:
     return None if kept or not lost else ("sudo without -E", 0, lost)
 
 
-def _by_slurm(ran: Ran) -> tuple[str, int, tuple[str, ...]] | None:
+def _by_slurm(ran: CommandContext) -> tuple[str, int, tuple[str, ...]] | None:
     for index, word in enumerate(ran.words):
         if word in ("--export=NONE", "--export=NIL") and base(ran.words[0]) in ("srun", "exec"):
             lost = _exported(ran)
@@ -89,15 +89,15 @@ def _by_slurm(ran: Ran) -> tuple[str, int, tuple[str, ...]] | None:
 _RANKS_LIST = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 
 
-def _exported(ran: Ran) -> tuple[str, ...]:
+def _exported(ran: CommandContext) -> tuple[str, ...]:
     """Returns what the script itself exports for the ranks."""
     return tuple(name for name in sorted({*ran.exported, *ran.assigned}) if name.startswith(_TELLING))
 
 
 def _dropped(
-    file: ProjectFile, project: Project, ran: Ran, how: str, index: int, lost: Sequence[str]
+    file: ProjectFile, project: Project, ran: CommandContext, how: str, index: int, lost: Sequence[str]
 ) -> Iterator[Violation]:
-    layers = launches(ran.words)
+    layers = launcher_calls(ran.words)
     given = {word.partition("=")[0] for word in ran.words if "=" in word}
     launched = layers and layers[-1].kind != "python"
     if how == "env -i" and (given & _RANKS or launched):
@@ -126,7 +126,7 @@ def _dropped(
     )
 
 
-def _over_ssh(file: ProjectFile, project: Project, ran: Ran) -> Iterator[Violation]:
+def _over_ssh(file: ProjectFile, project: Project, ran: CommandContext) -> Iterator[Violation]:
     """Yields `ssh host "torchrun ..."` in a script that exports what the ranks need and does not hand it on."""
     if not ran.words or base(ran.words[0]) not in ("ssh", "pdsh"):
         return
@@ -167,7 +167,7 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         made = _made_from_nothing(given, function, project)
         words = _command_words(call.args[0], function, project)
-        layers = launches(words) if made is not None else ()
+        layers = launcher_calls(words) if made is not None else ()
         if made is None or not layers:
             continue
         program = script_file(layers[-1], file, project)
@@ -175,7 +175,7 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if needs is None:
             continue
         there = needs.file.place(getattr(needs.node, "lineno", 1))
-        yield hit(
+        yield violation(
             file,
             call,
             f"{layers[-1].script} is started with an environment of {_names(made)} alone, and takes its rank from "
@@ -195,7 +195,9 @@ def _made_from_nothing(value: ast.expr, function: Function, project: Project, ro
     if isinstance(value, ast.Name) and rounds:
         if any(_adds_to(node, value.id) for node in function.own_nodes):
             return None
-        found = [_made_from_nothing(one, at, project, rounds - 1) for one, at in values_of(value, function, project)]
+        found = [
+            _made_from_nothing(one, at, project, rounds - 1) for one, at in reaching_values(value, function, project)
+        ]
         return found[0] if len(found) == 1 else None
     if not isinstance(value, ast.Dict) or any(key is None for key in value.keys):
         return None
@@ -213,7 +215,7 @@ def _adds_to(node: ast.AST, name: str) -> bool:
 def _command_words(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> tuple[str, ...]:
     """Returns the words of a command's list; what is computed is left as "$"."""
     if isinstance(value, ast.Name) and rounds:
-        several = list(values_of(value, function, project))
+        several = list(reaching_values(value, function, project))
         return _command_words(*several[0], project, rounds - 1) if len(several) == 1 else ()
     if not isinstance(value, (ast.List, ast.Tuple)):
         return ()

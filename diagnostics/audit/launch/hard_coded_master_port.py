@@ -25,14 +25,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
-from diagnostics.static.launch_files.launch_line import written_port
-from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
+from diagnostics.static.launch_files.launch_line import literal_port
+from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.rank_environment import environ_key, is_environ
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -59,18 +59,18 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.kind is FileKind.PYTHON:
         yield from _in_python(file, project)
         return
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         alone = _on_one_machine(script)
         for ran in script.commands:
             yield from _assigned(file, script, ran, (alone or _shares_machines(script)) and _is_used(script))
-            for launch in launches(ran.words):
+            for launch in launcher_calls(ran.words):
                 yield from _given(file, script, ran, launch, alone)
 
 
 # Scripts
 
 
-def _assigned(file: ProjectFile, script: Script, ran: Ran, alone: bool) -> Iterator[Violation]:
+def _assigned(file: ProjectFile, script: Script, ran: CommandContext, alone: bool) -> Iterator[Violation]:
     """MASTER_PORT=29500, in front of a command, alone, or exported."""
     guarded = ran.tested or any(command.kind in ("if", "case", "function") for command in ran.around)
     for token in (*ran.command.assignments, *ran.command.words[1:]):
@@ -87,7 +87,7 @@ def _is_used(script: Script) -> bool:
     torchrun does not look at the variable: it sets it.
     """
     for ran in script.commands:
-        layers = launches(ran.words)
+        layers = launcher_calls(ran.words)
         if any(layer.options.get(name, "").rpartition(":")[2].isdigit() for layer in layers for name in _OPTIONS):
             return True
         plain = bool(layers) and all(layer.kind in ("python", "srun", "mpirun", "mpiexec") for layer in layers)
@@ -106,12 +106,12 @@ def _shares_machines(script: Script) -> bool:
     return not whole and any(one.words[:1] == ("srun",) for one in script.commands)
 
 
-def _is_default(ran: Ran) -> bool:
+def _is_default(ran: CommandContext) -> bool:
     """`[ -z "$MASTER_PORT" ] && MASTER_PORT=29500` and `: ...`."""
     return bool(ran.and_or.operators)
 
 
-def _given(file: ProjectFile, script: Script, ran: Ran, launch: Launch, alone: bool) -> Iterator[Violation]:
+def _given(file: ProjectFile, script: Script, ran: CommandContext, launch: Launch, alone: bool) -> Iterator[Violation]:
     for name in _OPTIONS:
         port = launch.options.get(name, "").rpartition(":")[2]
         if not port.isdigit() or port == "0" or "--standalone" in launch.options:
@@ -142,13 +142,13 @@ def _on_one_machine(script: Script) -> bool:
         return False
     for ran in script.commands:
         address = ran.value("MASTER_ADDR") or next(
-            (one.option("--master-addr", "--main-process-ip") for one in launches(ran.words)), ""
+            (one.option("--master-addr", "--main-process-ip") for one in launcher_calls(ran.words)), ""
         )
-        endpoint = next((one.option("--rdzv-endpoint") for one in launches(ran.words)), "").rpartition(":")[0]
+        endpoint = next((one.option("--rdzv-endpoint") for one in launcher_calls(ran.words)), "").rpartition(":")[0]
         for host in (address, endpoint):
             if host and not _LOOPBACK.match(host):
                 return False
-        if any(one.machines != 1 or one.option("--node-rank") not in ("", "0") for one in launches(ran.words)):
+        if any(one.machines != 1 or one.option("--node-rank") not in ("", "0") for one in launcher_calls(ran.words)):
             return False
         if any("scontrol" in token.text or "SLURM" in token.text for token in ran.command.assignments):
             return False
@@ -187,7 +187,7 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
             words = isinstance(node, (ast.List, ast.Tuple))
             if found is not None and (words or not _is_guarded(file, node)):
                 place_, what = found
-                yield hit(
+                yield violation(
                     file,
                     place_,
                     _told(what),
@@ -211,7 +211,7 @@ def _set_in_python(node: ast.AST) -> tuple[ast.AST, str] | None:
             tcp = _TCP.search(_text(value))
             if tcp is not None and tcp[2] != "0" and _LOOPBACK.match(tcp[1]):
                 return value, f"the ranks always meet at {tcp[0]}"
-    return written_port(node)
+    return literal_port(node)
 
 
 def _ports_in(call: ast.Call) -> Iterator[tuple[ast.AST, str]]:

@@ -25,11 +25,11 @@ from pathlib import PurePath
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import script_file
-from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.launcher_commands import launcher_calls
 from diagnostics.static.launch_files.rank_environment import needs_launcher
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -43,14 +43,14 @@ _RANKS = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE"])
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the commands that start a distributed program without a launcher."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             if not _is_given_ranks(ran) and not (script.home == "file" and _is_launched(file, project)):
                 yield from _alone(file, project, script, ran)
 
 
-def _alone(file: ProjectFile, project: Project, script: Script, ran: Ran) -> Iterator[Violation]:
-    layers = launches(ran.words)
+def _alone(file: ProjectFile, project: Project, script: Script, ran: CommandContext) -> Iterator[Violation]:
+    layers = launcher_calls(ran.words)
     if len(layers) != 1 or layers[0].kind != "python" or "env" in ran.words or "ssh" in ran.words:
         return
     program = script_file(layers[0], file, project)
@@ -79,7 +79,7 @@ def _sureness(sure: bool, script: Script) -> Confidence:
     return Confidence.CONFIRMED if script.home == "file" and not script.slurm else Confidence.LIKELY
 
 
-def _is_given_ranks(ran: Ran) -> bool:
+def _is_given_ranks(ran: CommandContext) -> bool:
     known = {*ran.variables, *ran.exported, *ran.assigned}
     return bool(known & _RANKS) or any(word.partition("=")[0] in _RANKS for word in ran.words)
 

@@ -24,13 +24,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import ExplanationStep, Violation, hit
+from diagnostics.audit.rule import ExplanationStep, Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
 from diagnostics.static.launch_files.launched_program import script_file
-from diagnostics.static.launch_files.launcher_commands import Launch, launches
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
@@ -49,9 +49,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.kind is FileKind.PYTHON:
         yield from _required(file)
         return
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
-            for launch in launches(ran.words):
+            for launch in launcher_calls(ran.words):
                 if launch.kind in ("launch", "torchrun"):
                     yield from _launched(file, project, ran, launch)
 
@@ -62,7 +62,7 @@ def _required(file: ProjectFile) -> Iterator[Violation]:
         return
     for call, names in _arguments(file):
         if names == {_UNDERSCORE} and any(_is_true(one) for one in call.keywords if one.arg == "required"):
-            yield hit(
+            yield violation(
                 file,
                 call,
                 f"{_UNDERSCORE} is required, and no launcher of PyTorch 2 passes it: torchrun sets LOCAL_RANK instead",
@@ -81,7 +81,7 @@ def _is_conditional(file: ProjectFile, call: ast.Call) -> bool:
     return False
 
 
-def _launched(file: ProjectFile, project: Project, ran: Ran, launch: Launch) -> Iterator[Violation]:
+def _launched(file: ProjectFile, project: Project, ran: CommandContext, launch: Launch) -> Iterator[Violation]:
     program = script_file(launch, file, project)
     if program is None or "local_rank" not in program.words:
         return

@@ -28,9 +28,9 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import Training, training
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -49,7 +49,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the limits that scripts which train set too low."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         trained = [(ran, found) for ran in script.commands if (found := training(ran, file, project)) is not None]
         if not trained:
             continue
@@ -59,7 +59,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         yield from _many_workers(file, script, trained)
 
 
-def _limit(file: ProjectFile, ran: Ran, trained: list[tuple[Ran, Training]]) -> Iterator[Violation]:
+def _limit(
+    file: ProjectFile, ran: CommandContext, trained: list[tuple[CommandContext, Training]]
+) -> Iterator[Violation]:
     words = ran.words
     if words[:1] != ("ulimit",) or len(words) < 3 or not words[-1].isdigit():
         return
@@ -84,7 +86,7 @@ def _limit(file: ProjectFile, ran: Ran, trained: list[tuple[Ran, Training]]) -> 
         )
 
 
-def _small_shm(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Violation]:
+def _small_shm(file: ProjectFile, ran: CommandContext, found: Training) -> Iterator[Violation]:
     size = next((match for word in ran.words if (match := _SIZE.search(word))), None)
     if ran.words[:1] != ("mount",) or _SHM not in ran.words or size is None:
         return
@@ -99,7 +101,9 @@ def _small_shm(file: ProjectFile, ran: Ran, found: Training) -> Iterator[Violati
         )
 
 
-def _many_workers(file: ProjectFile, script: Script, trained: list[tuple[Ran, Training]]) -> Iterator[Violation]:
+def _many_workers(
+    file: ProjectFile, script: Script, trained: list[tuple[CommandContext, Training]]
+) -> Iterator[Violation]:
     if any(ran.words[:1] in (("ulimit",), ("prlimit",)) for ran in script.commands) or "ulimit" in file.words:
         return
     for ran, found in trained:
@@ -125,7 +129,7 @@ def _workers(found: Training) -> int:
     return int(named[1]) if named else 0
 
 
-def _hit(file: ProjectFile, ran: Ran, title: str, fix: str) -> Violation:
+def _hit(file: ProjectFile, ran: CommandContext, title: str, fix: str) -> Violation:
     line, column = place(file, ran)
     shown = ExplanationStep(place=file.place(line), text=" ".join(ran.words)[:80])
     return Violation(file=file, line=line, column=column, title=title, fix=fix, steps=(shown,))

@@ -23,11 +23,11 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import scripts
-from diagnostics.static.launch_files.launcher_commands import launches
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
+from diagnostics.static.launch_files.launcher_commands import launcher_calls
 from diagnostics.static.launch_files.process_counts import loop_name
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -48,7 +48,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.kind is FileKind.PYTHON:
         yield from _in_python(file)
         return
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             loops = {loop_name(one) for one in ran.around if one.kind == "for"}
             port, rank = ran.environment.get("MASTER_PORT"), ran.environment.get("RANK")
@@ -57,7 +57,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 used &= {name for name in loops if re.search(rf"\b{re.escape(name)}\b", rank)}
             else:
                 used &= {"RANK"}
-            if used and launches(ran.words):
+            if used and launcher_calls(ran.words):
                 line, column = place(file, ran)
                 name = min(used)
                 yield Violation(
@@ -79,7 +79,7 @@ def _in_python(file: ProjectFile) -> Iterator[Violation]:
         shared = _counted(port) & frozenset[str]().union(*(_names(one) for one in ranks))
         if shared:
             name = min(shared)
-            yield hit(
+            yield violation(
                 file,
                 port,
                 f"MASTER_PORT is {ast.unparse(port)}, and {name} is the rank: each rank waits on a port of its own",

@@ -28,11 +28,11 @@ from itertools import pairwise
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import script_file
-from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.rank_environment import starts_ranks
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -46,15 +46,17 @@ _ELASTIC = ("torchrun", "launch", "accelerate", "deepspeed")
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the launch lines of a file that start ranks which start ranks."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
-            layers = launches(ran.words)
+            layers = launcher_calls(ran.words)
             if layers:
                 yield from _two_launchers(file, script, ran, layers)
                 yield from _spawning(file, project, ran, layers)
 
 
-def _two_launchers(file: ProjectFile, script: Script, ran: Ran, layers: tuple[Launch, ...]) -> Iterator[Violation]:
+def _two_launchers(
+    file: ProjectFile, script: Script, ran: CommandContext, layers: tuple[Launch, ...]
+) -> Iterator[Violation]:
     for outer, inner in pairwise(layers):
         if inner.kind not in _ELASTIC:
             continue
@@ -101,7 +103,9 @@ def _started(outer: Launch, script: Script) -> tuple[int | None, Confidence]:
     return None, Confidence.POSSIBLE
 
 
-def _spawning(file: ProjectFile, project: Project, ran: Ran, layers: tuple[Launch, ...]) -> Iterator[Violation]:
+def _spawning(
+    file: ProjectFile, project: Project, ran: CommandContext, layers: tuple[Launch, ...]
+) -> Iterator[Violation]:
     last = layers[-1]
     outer = next((one for one in reversed(layers) if one.kind in _ELASTIC), None)
     program = script_file(last, file, project)

@@ -30,11 +30,11 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import script_file
-from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.process_counts import ProcessCount, configuration, counts_in, literal
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -53,16 +53,18 @@ _GRES = re.compile(r"gpu(?::[\w.-]+)?:(\d+)")
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the launch lines whose number of ranks another place contradicts."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
-            for launch in launches(ran.words):
+            for launch in launcher_calls(ran.words):
                 ranks = launch.ranks_here
                 if launch.kind in _ELASTIC and ranks and "$" not in "".join(launch.launcher):
                     yield from _against_gpus(file, script, ran, launch, ranks)
                     yield from _against_program(file, project, ran, launch, ranks)
 
 
-def _against_gpus(file: ProjectFile, script: Script, ran: Ran, launch: Launch, ranks: int) -> Iterator[Violation]:
+def _against_gpus(
+    file: ProjectFile, script: Script, ran: CommandContext, launch: Launch, ranks: int
+) -> Iterator[Violation]:
     visible = ran.value("CUDA_VISIBLE_DEVICES")
     listed = [one for one in visible.split(",") if one.strip()]
     if listed and all(re.fullmatch(r"\s*(?:\d+|GPU-[\w-]+|MIG-\S+)\s*", one) for one in listed) and len(listed) < ranks:
@@ -84,7 +86,9 @@ def _gpus(count: int) -> str:
     return f"{count} GPU{'s' if count != 1 else ''}"
 
 
-def _against_program(file: ProjectFile, project: Project, ran: Ran, launch: Launch, ranks: int) -> Iterator[Violation]:
+def _against_program(
+    file: ProjectFile, project: Project, ran: CommandContext, launch: Launch, ranks: int
+) -> Iterator[Violation]:
     machines = launch.machines
     for count in (*_options(file, ran, launch), *_from_files(file, project, launch)):
         world = count.name in _WORLD
@@ -121,7 +125,7 @@ def _is_taken_from_launcher(name: str, project: Project) -> bool:
     )
 
 
-def _options(file: ProjectFile, ran: Ran, launch: Launch) -> Iterator[ProcessCount]:
+def _options(file: ProjectFile, ran: CommandContext, launch: Launch) -> Iterator[ProcessCount]:
     """Yields `--world_size 4` among the program's own arguments."""
     words = launch.arguments
     for index, word in enumerate(words):
@@ -139,7 +143,9 @@ def _from_files(file: ProjectFile, project: Project, launch: Launch) -> Iterator
         return  # what the command says wins
 
 
-def _in_source(file: ProjectFile, project: Project, ran: Ran, launch: Launch, ranks: int) -> Iterator[Violation]:
+def _in_source(
+    file: ProjectFile, project: Project, ran: CommandContext, launch: Launch, ranks: int
+) -> Iterator[Violation]:
     program = script_file(launch, file, project)
     if program is None or launch.machines is None:
         return
@@ -159,7 +165,7 @@ def _in_source(file: ProjectFile, project: Project, ran: Ran, launch: Launch, ra
 
 def _hit(
     file: ProjectFile,
-    ran: Ran,
+    ran: CommandContext,
     launch: Launch,
     ranks: int,
     what: str,

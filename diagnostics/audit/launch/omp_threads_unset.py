@@ -26,10 +26,10 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.process_counts import loop_values
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -46,7 +46,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the ranks that are started by hand without a word about their threads."""
     if not file.words.isdisjoint((*_NAMES, "cpus-per-task", "set_num_threads")):
         return
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             found = training(ran, file, project)
             if found is None or (found.program is not None and "set_num_threads" in found.program.words):
@@ -66,7 +66,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 )
 
 
-def _by_hand(ran: Ran, found: Training) -> tuple[int, str, Confidence] | None:
+def _by_hand(ran: CommandContext, found: Training) -> tuple[int, str, Confidence] | None:
     if len(found.layers) != 1 or found.layers[0].kind != "python" or not _RANKS & {*ran.environment}:
         return None
     loop = next((one for one in reversed(ran.around) if one.kind == "for"), None)

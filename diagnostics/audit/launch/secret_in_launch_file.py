@@ -32,10 +32,10 @@ from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files import dockerfile
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import environment_entries, scripts
-from diagnostics.static.launch_files.literal_secrets import secret
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts, environment_entries
+from diagnostics.static.launch_files.literal_secrets import is_secret_literal
 from diagnostics.static.launch_files.rank_environment import environ_key, is_environ
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, mappings, scalar
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
@@ -64,12 +64,12 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _in_yaml(file)
         case FileKind.DOCKERFILE:
             yield from _in_dockerfile(file)
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             yield from _in_command(file, ran)
 
 
-def _in_command(file: ProjectFile, ran: Ran) -> Iterator[Violation]:
+def _in_command(file: ProjectFile, ran: CommandContext) -> Iterator[Violation]:
     for token in (*ran.command.assignments, *ran.command.words):
         named = _NAMED.match(token.text.removeprefix("-e").removeprefix("--env="))
         if named is not None and not token.text.startswith("--"):
@@ -118,7 +118,7 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
         for node in function.own_nodes:
             for name, value in _values(node):
                 text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
-                if secret(name, text) is not Confidence.POSSIBLE:  # tokens of models, and names of variables
+                if is_secret_literal(name, text) is not Confidence.POSSIBLE:  # tokens of models, and names of variables
                     yield from _hit(file, value.lineno, name, text, column=value.col_offset + 1)
             if isinstance(node, ast.JoinedStr) and not file.words.isdisjoint(_WRITES):
                 yield from _into_script(file, node)
@@ -178,7 +178,7 @@ def _values(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _hit(file: ProjectFile, line: int, name: str, value: str, *, column: int = 1) -> Iterator[Violation]:
-    confidence = secret(name, value)
+    confidence = is_secret_literal(name, value)
     if confidence is None:
         return
     length = len(value.strip().strip("\"'"))

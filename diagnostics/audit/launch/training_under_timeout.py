@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import scripts
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
 from diagnostics.static.launch_files.launched_program import training
 from diagnostics.static.launch_files.launcher_commands import base
 from diagnostics.static.program.project import Project
@@ -46,7 +46,7 @@ _LONG = re.compile(
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trainings that a timeout ends."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         for ran in script.commands:
             at = next((index for index, word in enumerate(ran.words) if base(word) == "timeout"), None)
             found = training(ran, file, project) if at is not None and at < 4 else None

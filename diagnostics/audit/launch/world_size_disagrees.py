@@ -29,10 +29,10 @@ from dataclasses import dataclass
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, scripts
-from diagnostics.static.launch_files.launcher_commands import Launch, launches
+from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
+from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.process_counts import loop_name, loop_values
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import Compound
 from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, mappings, number
 from diagnostics.static.program.project import Project
@@ -53,14 +53,14 @@ _NODES = ("nodes", "nnodes", "num_nodes", "num_machines")
 class _Ranks:
     """What one command starts: ranks by number."""
 
-    ran: Ran
+    ran: CommandContext
     ranks: frozenset[str]
     loop: Compound | None
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the worlds of a file that have more, or fewer, ranks than are started."""
-    for script in scripts(file):
+    for script in embedded_scripts(file):
         yield from _by_hand(file, script)
         yield from _waits_for_nodes(file, script)
     if file.kind is FileKind.YAML:
@@ -96,9 +96,9 @@ def _by_hand(file: ProjectFile, script: Script) -> Iterator[Violation]:
     )
 
 
-def _ranks(ran: Ran) -> _Ranks | None:
+def _ranks(ran: CommandContext) -> _Ranks | None:
     """Returns the ranks that a Python program is started as, by RANK in its environment."""
-    layers = launches(ran.words)
+    layers = launcher_calls(ran.words)
     if len(layers) != 1 or layers[0].kind != "python" or "WORLD_SIZE" not in ran.environment:
         return None
     rank = ran.environment.get("RANK") if "RANK" in ran.environment else None
@@ -123,9 +123,9 @@ def _listed(ranks: frozenset[str]) -> str:
 
 def _waits_for_nodes(file: ProjectFile, script: Script) -> Iterator[Violation]:
     """Yields torchrun for several machines that meet where only this one can come, and that is started once."""
-    found = [(ran, one) for ran in script.commands for one in launches(ran.words) if _meets_here(one)]
+    found = [(ran, one) for ran in script.commands for one in launcher_calls(ran.words) if _meets_here(one)]
     looped = any(command.kind in ("for", "while", "until", "function") for ran, _ in found for command in ran.around)
-    if len(found) != 1 or looped or len(launches(found[0][0].words)) > 2 or script.slurm:
+    if len(found) != 1 or looped or len(launcher_calls(found[0][0].words)) > 2 or script.slurm:
         return
     ran, launch = found[0]
     line, column = place(file, ran, launch.at)

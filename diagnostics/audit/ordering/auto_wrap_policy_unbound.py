@@ -24,7 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -46,7 +46,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         name = _POLICIES.get(project.name(call.func, function), "")
         if name and not _is_complete(call):
             setting = ", ".join(f"{one.arg}={ast.unparse(one.value)}" for one in call.keywords if one.arg)
-            yield hit(
+            yield violation(
                 file,
                 call,
                 f"{name}() is called by hand without the module that FSDP would give it: it raises TypeError",
@@ -70,7 +70,7 @@ def _is_complete(call: ast.Call) -> bool:
 def _bare(file: ProjectFile, policy: ast.expr, function: Function, project: Project) -> Iterator[Violation]:
     name = _POLICIES.get(project.name(policy, function), "")
     if name == WORDS[0]:
-        yield hit(
+        yield violation(
             file,
             policy,
             f"{name} is passed unbound: its threshold stays at 100 million parameters, "
@@ -81,7 +81,7 @@ def _bare(file: ProjectFile, policy: ast.expr, function: Function, project: Proj
             severity=Severity.WARNING,
         )
     elif name:
-        yield hit(
+        yield violation(
             file,
             policy,
             f"{name} is passed unbound: it has no transformer_layer_cls and raises TypeError",

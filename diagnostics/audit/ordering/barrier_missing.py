@@ -32,14 +32,14 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_zero import lets_in_first
+from diagnostics.static.dataflow.rank_zero import admits_rank_zero
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.file_races import PathUse, asks_for_file, path_uses, waits
+from diagnostics.static.spmd.file_races import FileAccess, asks_for_file, path_uses, synchronises
 
 CODE = "A106"
 NAME = "barrier-missing"
@@ -54,7 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the reads of what rank 0 has just written, with nothing between that waits."""
     for function in project.functions_in(file):
         for block, rest in _blocks(function.syntax):
-            if lets_in_first(block.test, function, project) is True and not _leaves(block.body):
+            if admits_rank_zero(block.test, function, project) is True and not _leaves(block.body):
                 yield from _after(file, function, block, rest, project)
 
 
@@ -84,7 +84,7 @@ def _after(
     file: ProjectFile, function: Function, block: ast.If, rest: list[ast.stmt], project: Project
 ) -> Iterator[Violation]:
     written = {one.path: one for one in path_uses(block.body, function, project, writes=True)}
-    if waits([*block.body, *block.orelse], function, project):
+    if synchronises([*block.body, *block.orelse], function, project):
         return
     if not written:
         yield from _prepared(file, block, rest, function, project)
@@ -92,8 +92,8 @@ def _after(
     for statement in rest:
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
             continue
-        if waits([statement], function, project) or isinstance(statement, (ast.Return, ast.Raise)):
-            if isinstance(statement, ast.Return) and not waits([statement], function, project):
+        if synchronises([statement], function, project) or isinstance(statement, (ast.Return, ast.Raise)):
+            if isinstance(statement, ast.Return) and not synchronises([statement], function, project):
                 yield from _read(file, function, block, [statement], written, project)
             return
         if _asks_for_rank_or_file(statement, function, project):
@@ -112,8 +112,8 @@ def _prepared(
     """Yields advice where one rank prepares something, whoever uses it, and nobody waits."""
     calls = [one for part in block.body for one in walk(part) if isinstance(one, ast.Call)]
     made = next((one for one in calls if _PREPARES.search(last_name(one.func))), None)
-    if made is not None and rest and not waits(rest, function, project):
-        yield hit(
+    if made is not None and rest and not synchronises(rest, function, project):
+        yield violation(
             file,
             made,
             f"{ast.unparse(made.func)}() runs on one rank, and nothing makes the others wait for what it prepares",
@@ -128,7 +128,7 @@ def _read(
     function: Function,
     block: ast.If,
     nodes: Iterable[ast.AST],
-    written: dict[str, PathUse],
+    written: dict[str, FileAccess],
     project: Project,
 ) -> Iterator[Violation]:
     for use in path_uses(nodes, function, project, writes=False):
@@ -136,7 +136,7 @@ def _read(
         if wrote is None:
             continue
         sure = wrote.direct and use.direct
-        yield hit(
+        yield violation(
             file,
             use.call,
             f"{ast.unparse(use.call.func)}() reads {use.path}, which `{ast.unparse(block.test)}` lets one rank write "
@@ -158,7 +158,7 @@ def _asks_for_rank_or_file(statement: ast.stmt, function: Function, project: Pro
         return True
     if not isinstance(test, ast.expr):
         return False
-    return asks_for_file(test) or lets_in_first(test, function, project) is not None
+    return asks_for_file(test) or admits_rank_zero(test, function, project) is not None
 
 
 def _assigned(statement: ast.stmt) -> Iterator[str]:

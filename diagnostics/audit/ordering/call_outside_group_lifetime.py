@@ -26,11 +26,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.entry_points import EntryPoint
 from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Trace
-from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.event_traces import event_traces
 from diagnostics.static.ordering.group_lifetime import ASKS, guarded
 from diagnostics.static.ordering.traced_calls import INIT, is_collective, starts_group
 from diagnostics.static.program.ast_walk import walk
@@ -51,8 +51,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 @per_project
 def _hits(project: Project) -> tuple[Violation, ...]:
     found: dict[tuple[str, int], Violation] = {}
-    for trace in traces(project):
-        if trace.start is not Start.UNCALLED and trace.first(*INIT) is not None:
+    for trace in event_traces(project):
+        if trace.start is not EntryPoint.UNCALLED and trace.first(*INIT) is not None:
             for one in _in_trace(trace, project):
                 found.setdefault((one.file.shown, one.line), one)
     return tuple(found.values())
@@ -147,7 +147,7 @@ def _place(event: CallEvent, project: Project) -> str:
 
 def _hit(event: CallEvent, title: str, fix: str, other: CallEvent, text: str, project: Project) -> Violation:
     steps = [step(project.file_with(site.function), site.syntax, "calls on the way") for site in event.chain[-3:]]
-    return hit(
+    return violation(
         project.file_with(event.function),
         event.call,
         title,

@@ -26,12 +26,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, wraps_in
+from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, wraps_in
 
 CODE = "A104"
 NAME = "compile-before-wrap"
@@ -44,7 +44,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for wrap in wraps_in(file, project):
         compiled = _compiled(wrap, project) if wrap.kind == DDP else None
         if compiled is not None:
-            yield hit(
+            yield violation(
                 file,
                 compiled,
                 f"{ast.unparse(wrap.model)} is compiled before DistributedDataParallel wraps it: "
@@ -55,7 +55,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             )
 
 
-def _compiled(wrap: Wrap, project: Project) -> ast.Call | None:
+def _compiled(wrap: WrapSite, project: Project) -> ast.Call | None:
     if _is_compile(wrap.model, wrap.function, project):
         return wrap.model if isinstance(wrap.model, ast.Call) else None
     if not isinstance(wrap.model, (ast.Name, ast.Attribute)):

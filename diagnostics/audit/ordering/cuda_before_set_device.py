@@ -29,11 +29,11 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.entry_points import EntryPoint
 from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Trace, meeting
-from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.event_traces import event_traces
 from diagnostics.static.ordering.traced_calls import INIT, is_collective
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
@@ -56,7 +56,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 @per_project
 def _hits(project: Project) -> tuple[Violation, ...]:
     found: dict[tuple[str, int], Violation] = {}
-    for trace in traces(project):
+    for trace in event_traces(project):
         one = _in_trace(trace, project)
         if one is not None:
             found.setdefault((one.file.shown, one.line), one)
@@ -65,7 +65,7 @@ def _hits(project: Project) -> tuple[Violation, ...]:
 
 def _in_trace(trace: Trace, project: Project) -> Violation | None:
     chosen, start = trace.first(_SET), next(iter(trace.named(*INIT)), None)
-    if start is None or not _is_nccl(start.call) or _explicit(start.call) or trace.start is Start.UNCALLED:
+    if start is None or not _is_nccl(start.call) or _explicit(start.call) or trace.start is EntryPoint.UNCALLED:
         return None
     for event in trace.events[: chosen.index if chosen is not None else None]:
         used = _use(event, start)
@@ -84,7 +84,7 @@ def _nothing_chooses(project: Project) -> bool:
 
 def _late(event: CallEvent, used: str, chosen: CallEvent, project: Project) -> Violation:
     mine, yours = meeting(event, chosen)
-    return hit(
+    return violation(
         project.file_with(mine.function),
         mine.syntax,
         f"{used} runs before torch.cuda.set_device at {_place(chosen, project)}: "
@@ -99,7 +99,7 @@ def _late(event: CallEvent, used: str, chosen: CallEvent, project: Project) -> V
 
 
 def _never(event: CallEvent, used: str, start: CallEvent, project: Project) -> Violation:
-    return hit(
+    return violation(
         project.file_with(event.function),
         event.call,
         f"{used} takes GPU 0 on every rank of a machine: nothing gives a rank its own",

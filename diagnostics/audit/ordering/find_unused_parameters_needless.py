@@ -24,7 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -47,7 +47,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if kind is not None and _uses_all(kind, project, _MOST) and not _freezes(project):
             forward = project.method(kind, "forward")
             assert forward is not None  # noqa: S101 (a class without is not said to use all)
-            yield hit(
+            yield violation(
                 file,
                 wrap.call,
                 f"find_unused_parameters=True, but {kind.name} uses all of its parameters in every forward",

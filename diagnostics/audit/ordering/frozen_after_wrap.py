@@ -27,14 +27,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_zero import lets_in_first
+from diagnostics.static.dataflow.rank_zero import admits_rank_zero
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, bound_to, wraps_in
+from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, bound_to, wraps_in
 
 CODE = "A114"
 NAME = "frozen-after-wrap"
@@ -52,7 +52,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _on_some_ranks(file, wrap, project)
 
 
-def _late(file: ProjectFile, wrap: Wrap) -> Iterator[Violation]:
+def _late(file: ProjectFile, wrap: WrapSite) -> Iterator[Violation]:
     names = {one for one in (bound_to(wrap), ast.unparse(wrap.model)) if one.replace(".", "").isidentifier()}
     changes = [one for one in _changes(wrap.function) if _root(one[1], wrap.function) & names]
     late = [one for one in changes if one[0].lineno > (wrap.call.end_lineno or wrap.call.lineno)]
@@ -71,7 +71,7 @@ def _late(file: ProjectFile, wrap: Wrap) -> Iterator[Violation]:
         if _kind(value) == "False"
         else "DDP has no hook for them, so every rank trains its own copy"
     )
-    yield hit(
+    yield violation(
         file,
         node,
         f"requires_grad is set to {_kind(value)} after the model was wrapped: {effect}",
@@ -100,16 +100,16 @@ def _is_whole(change: Change, function: Function, names: set[str]) -> bool:
     )
 
 
-def _on_some_ranks(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[Violation]:
+def _on_some_ranks(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterator[Violation]:
     model = ast.unparse(wrap.model)
     for node in wrap.function.own_nodes:
-        if not isinstance(node, ast.If) or node.orelse or lets_in_first(node.test, wrap.function, project) is None:
+        if not isinstance(node, ast.If) or node.orelse or admits_rank_zero(node.test, wrap.function, project) is None:
             continue
         for one in (inner for part in node.body for inner in walk(part)):
             change = _change_by(one, model, wrap.function, project)
             if change is not None:
                 where, function = change
-                yield hit(
+                yield violation(
                     file,
                     node,
                     f"`{ast.unparse(node.test)}` decides who changes requires_grad of {model}: "
@@ -178,12 +178,12 @@ def _kind(value: ast.expr | None) -> str:
     return str(value.value) if isinstance(value, ast.Constant) else ""
 
 
-def _in_arm_apart(wrap: Wrap, node: ast.AST) -> bool:
+def _in_arm_apart(wrap: WrapSite, node: ast.AST) -> bool:
     """Whether the change stands in another arm of a branch than the wrapping, or under a condition of its own."""
     return any(isinstance(one, ast.If) and any(inner is node for inner in walk(one)) for one in wrap.function.own_nodes)
 
 
-def _reassigned(wrap: Wrap, node: ast.AST, names: set[str]) -> bool:
+def _reassigned(wrap: WrapSite, node: ast.AST, names: set[str]) -> bool:
     lines = range(wrap.call.lineno + 1, getattr(node, "lineno", 0))
     return any(
         isinstance(one, ast.Assign) and one.lineno in lines and any(ast.unparse(t) in names for t in one.targets)

@@ -28,11 +28,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.event_order import CallEvent, Site, meeting
-from diagnostics.static.ordering.event_traces import traces
-from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, GroupQuery, is_sure, questions, start_after
+from diagnostics.static.ordering.event_traces import event_traces
+from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, GroupQuery, initialised_after, is_sure, questions
 from diagnostics.static.ordering.traced_calls import is_seed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -54,9 +54,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 @per_project
 def _hits(project: Project) -> tuple[Violation, ...]:
     found: dict[tuple[str, int], Violation] = {}
-    for trace in traces(project):
+    for trace in event_traces(project):
         for event in trace.named(IS_INITIALIZED):
-            start = start_after(trace, event)
+            start = initialised_after(trace, event)
             if start is not None and is_sure(trace, start, project):
                 for one in _decision(event, start, project):
                     found.setdefault((one.file.shown, one.line), one)
@@ -157,7 +157,7 @@ def _hit(
         step(project.file_with(event.function), event.call, "is False here: the fallback answers for rank 0"),
         step(project.file_with(start.function), start.call, "the process group is made only here"),
     ]
-    return hit(
+    return violation(
         project.file_with(site.function),
         node,
         title,

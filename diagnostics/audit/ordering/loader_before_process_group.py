@@ -33,19 +33,19 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.event_order import CallEvent, Site, Trace, meeting
-from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.event_traces import event_traces
 from diagnostics.static.ordering.group_lifetime import (
     ASKS,
     IS_INITIALIZED,
     GroupQuery,
     asking_arms,
     guarded,
+    initialised_after,
     is_sure,
     questions,
-    start_after,
 )
 from diagnostics.static.ordering.traced_calls import is_sampler
 from diagnostics.static.program.ast_walk import walk
@@ -71,7 +71,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 @per_project
 def _hits(project: Project) -> tuple[Violation, ...]:
     found: dict[tuple[str, int], Violation] = {}
-    for trace in traces(project):
+    for trace in event_traces(project):
         for one in _in_trace(trace, project):
             found.setdefault((one.file.shown, one.line), one)
     return tuple(found.values())
@@ -90,12 +90,12 @@ def _sampler(trace: Trace, event: CallEvent, project: Project) -> Iterator[Viola
     asked += _asked_by_arguments(event, project)
     for question in asked:
         early = _before(trace, question, event)
-        start = start_after(trace, early) if early is not None else None
+        start = initialised_after(trace, early) if early is not None else None
         if early is not None and start is not None and not _again(trace, event, start):
             yield _made(trace, event, early, start, project)
             return
     if not asked and event.name == _TORCHS and not _explicit(event.call):
-        start = start_after(trace, event)
+        start = initialised_after(trace, event)
         if start is not None and not guarded(event, project):
             yield _raises(trace, event, start, project)
 
@@ -154,7 +154,7 @@ def _holds(node: ast.AST, inner: ast.AST) -> bool:
 
 
 def _share(trace: Trace, event: CallEvent, project: Project) -> Iterator[Violation]:
-    start = start_after(trace, event)
+    start = initialised_after(trace, event)
     if start is None or _again(trace, event, start):
         return
     if event.name == IS_INITIALIZED:
@@ -169,7 +169,7 @@ def _made(trace: Trace, event: CallEvent, early: CallEvent, start: CallEvent, pr
     inner = _inside_constructors(event, meeting(event, start)[0], project)
     way = [one for one in (inner,) if one.syntax is not node]
     starter = _short(start.call) if way else starter
-    return hit(
+    return violation(
         project.file_with(inner.function),
         inner.syntax,
         f"{site} asks whether there is a process group, but {starter} makes it later: the answer is no, "
@@ -194,7 +194,7 @@ def _made(trace: Trace, event: CallEvent, early: CallEvent, start: CallEvent, pr
 
 def _raises(trace: Trace, event: CallEvent, start: CallEvent, project: Project) -> Violation:
     file, node, site, starter = _where(event, start, project)
-    return hit(
+    return violation(
         file,
         node,
         f"{site} needs the process group, but {starter} makes it later: "

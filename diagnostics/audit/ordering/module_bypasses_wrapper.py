@@ -27,13 +27,13 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, Wrap, bound_to, wraps_in
+from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, WrapSite, bound_to, wraps_in
 
 CODE = "A111"
 NAME = "module-bypasses-wrapper"
@@ -50,7 +50,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 yield from _in_function(file, function, wrap, name, project)
 
 
-def _in_function(file: ProjectFile, function: Function, wrap: Wrap, name: str, project: Project) -> Iterator[Violation]:
+def _in_function(
+    file: ProjectFile, function: Function, wrap: WrapSite, name: str, project: Project
+) -> Iterator[Violation]:
     calls = [one for one in function.own_nodes if isinstance(one, ast.Call)]
     by_hand = any(project.communicates(one, function) for one in calls)  # gradients may be averaged by hand
     if by_hand or any(ast.unparse(one.func) == name for one in calls):  # the wrapper is called, too
@@ -59,7 +61,7 @@ def _in_function(file: ProjectFile, function: Function, wrap: Wrap, name: str, p
         sure = _past(call, name)
         backward = _trained(call, function) if sure is not None else None
         if backward is not None:
-            yield hit(
+            yield violation(
                 file,
                 call,
                 f"{ast.unparse(call.func)}() goes past {wrap.kind}, and its result is trained on: "

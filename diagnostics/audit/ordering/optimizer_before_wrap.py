@@ -30,10 +30,10 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Site, Trace, meeting
-from diagnostics.static.ordering.event_traces import traces
+from diagnostics.static.ordering.event_traces import event_traces
 from diagnostics.static.ordering.traced_calls import is_optimizer
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -70,7 +70,7 @@ def _moved_after(file: ProjectFile, made: ast.Call, function: Function) -> Itera
     first = min(moves, key=lambda one: one.lineno)
     if _blocks_around(file, first) != _blocks_around(file, made):
         return
-    yield hit(
+    yield violation(
         file,
         made,
         f"{last_name(made.func)} makes its state where {model} is now, and {ast.unparse(first)[:40]} moves the model "
@@ -114,7 +114,7 @@ def _is_move(call: ast.Call, model: str) -> bool:
 @per_project
 def _hits(project: Project) -> tuple[Violation, ...]:
     found: dict[tuple[str, int], Violation] = {}
-    for trace in traces(project):
+    for trace in event_traces(project):
         optimizers = list(trace.where(is_optimizer))
         for wrap in trace.events:
             if WRAPPERS.get(wrap.name, DDP) != DDP:
@@ -137,7 +137,7 @@ def _before(trace: Trace, optimizers: list[CallEvent], wrap: CallEvent, project:
             continue  # who wraps gets the optimizer, too: library_calls.py says which hand it the new parameters
         sure = trace.order(one, wrap) is EventOrder.SURELY and not _keeps_objects(wrap.call)
         sure = sure and "param_groups" not in project.file_with(mine.function).words
-        yield hit(
+        yield violation(
             project.file_with(mine.function),
             mine.syntax,
             f"{one.name.rpartition('.')[2]} is made from {model}.parameters() before {_name(wrap)} replaces them: "

@@ -26,15 +26,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.conditional_submodules import changing_branches
-from diagnostics.static.torch_code.gradient_accumulation import entered_by, first_round
-from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, bound_to, class_wrapped, wraps_in
+from diagnostics.static.torch_code.gradient_accumulation import entered_by, unsynchronised_first_round
+from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, bound_to, class_wrapped, wraps_in
 from diagnostics.static.torch_code.submodules import classes_inside
 
 CODE = "A109"
@@ -51,11 +51,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _unsynchronised(file, wrap, project)
 
 
-def _changing(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[Violation]:
+def _changing(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterator[Violation]:
     whole = class_wrapped(wrap, project)
     kinds = {id(one): one for one in classes_inside(whole, project)}.values() if whole is not None else ()
     for one in [branch for kind in kinds for branch in changing_branches(kind, project)][:1]:
-        yield hit(
+        yield violation(
             file,
             wrap.call,
             f"static_graph=True, but {one.why} whether forward uses self.{one.part.name}",
@@ -68,14 +68,14 @@ def _changing(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[Viola
         )
 
 
-def _unsynchronised(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[Violation]:
+def _unsynchronised(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterator[Violation]:
     for name, function in _named(file, wrap, project):
         for node in function.own_nodes:
             if not isinstance(node, ast.With) or not _trains_without_sync(node, name, function):
                 continue
-            first = first_round(node, function, file)
+            first = unsynchronised_first_round(node, function, file)
             if first is not False:
-                yield hit(
+                yield violation(
                     file,
                     wrap.call,
                     f"static_graph=True, and {name}.no_sync() is entered at {file.place(node.lineno)}: "
@@ -87,7 +87,7 @@ def _unsynchronised(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator
                 return
 
 
-def _named(file: ProjectFile, wrap: Wrap, project: Project) -> Iterator[tuple[str, Function]]:
+def _named(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterator[tuple[str, Function]]:
     """Yields (name, function) for every function of a file in which the wrapped model may have a name."""
     names = {bound_to(wrap)}
     if isinstance(file.parents.get(wrap.call), ast.Return):

@@ -27,13 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import model_wrappers
 from diagnostics.static.torch_code.conditional_submodules import changing_branches
-from diagnostics.static.torch_code.model_wrappers import DDP, Wrap, class_wrapped, wraps_in
+from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, class_wrapped, wraps_in
 from diagnostics.static.torch_code.submodules import (
     Submodule,
     classes_inside,
@@ -65,7 +65,7 @@ def _hits(project: Project) -> tuple[Violation, ...]:
     return tuple(found.values())
 
 
-def _of_model(wrap: Wrap, project: Project) -> Iterator[Violation]:
+def _of_model(wrap: WrapSite, project: Project) -> Iterator[Violation]:
     whole = class_wrapped(wrap, project)
     if whole is None:
         return
@@ -79,7 +79,7 @@ def _of_model(wrap: Wrap, project: Project) -> Iterator[Violation]:
                     f"self.{part.name} of {kind.name} has parameters and is never used: "
                     "DDP waits for their gradients and fails at the second step"
                 )
-                yield hit(
+                yield violation(
                     project.file_with(part.function),
                     part.statement,
                     title,
@@ -94,10 +94,10 @@ def _of_model(wrap: Wrap, project: Project) -> Iterator[Violation]:
             )
             steps = (step(project.file_with(one.part.function), one.part.statement, "made here"), wrapped)
             file = project.file_with(one.function)
-            yield hit(file, one.branch, title, _FIX, steps=steps, confidence=Confidence.LIKELY)
+            yield violation(file, one.branch, title, _FIX, steps=steps, confidence=Confidence.LIKELY)
 
 
-def _freezes(wrap: Wrap, part: Submodule, project: Project) -> bool:
+def _freezes(wrap: WrapSite, part: Submodule, project: Project) -> bool:
     """Whether what is not used may have been frozen before wrapping."""
     files = (project.file_with(wrap.function), project.file_with(part.function))
     return any(one.words & {"requires_grad", "requires_grad_", "freeze"} for one in files)

@@ -25,7 +25,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import ExplanationStep, Violation, hit, step
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -53,7 +53,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         known = [one for one in kinds if one is not None]
         if wanted and len(known) == len(wanted) and not any(_is_made(one, call, project) for one in known):
             names = ", ".join(one.name for one in known)
-            yield hit(
+            yield violation(
                 file,
                 wanted[0],
                 f"the policy wraps {names}, of which nothing in the project is made: only the whole model is wrapped",
@@ -71,7 +71,7 @@ def _of_torch(file: ProjectFile, call: ast.Call, wanted: list[ast.expr], project
     used = any(_is_named(one, call, project) for one in (*names, "Transformer"))
     if used or not wholes or not all(one is not None and _is_own(one, project) for one in wholes):
         return
-    yield hit(
+    yield violation(
         file,
         wanted[0],
         f"the policy wraps {', '.join(names)}, of which the project makes nothing: only the whole model is wrapped",

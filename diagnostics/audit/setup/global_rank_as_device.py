@@ -22,11 +22,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.global_ranks import global_rank
+from diagnostics.static.dataflow.global_ranks import global_rank_origin
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -44,11 +44,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     seen: set[int] = set()
     for call, function in project.calls_in(file):
         for index in _indices(call, function, project):
-            source = global_rank(index, function, project)
+            source = global_rank_origin(index, function, project)
             if source is None or index.lineno in seen:
                 continue
             seen.add(index.lineno)
-            yield hit(
+            yield violation(
                 file,
                 index,
                 f"{ast.unparse(index)} is the rank among all processes, taken for a GPU's number: on a second machine "
@@ -77,6 +77,6 @@ def _indices(call: ast.Call, function: Function, project: Project) -> Iterator[a
 
 
 def _confidence(file: ProjectFile, project: Project) -> Confidence:
-    words = project.fact(Programs).words(file.shown) if len(project.python) > 1 else file.words
+    words = project.fact(ImportClosures).words(file.shown) if len(project.python) > 1 else file.words
     # A test runs on one machine, and so does what counts the GPUs or starts the ranks itself.
     return Confidence.POSSIBLE if words & _ONE_MACHINE or file.is_test else Confidence.LIKELY

@@ -27,12 +27,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import ITERABLE, LOADER, made_by_chance, managed
@@ -58,11 +58,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for kind in (node for node in walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ():
         if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, project):
             continue
-        made = next(project.fact(Programs).calls(file.shown, INIT, WRAPPERS[0], WRAPPERS[1]), None)
+        made = next(project.fact(ImportClosures).calls(file.shown, INIT, WRAPPERS[0], WRAPPERS[1]), None)
         used = _used(kind, file, project) if made is not None and not managed(file, project) else None
         if made is None or used is None:
             continue
-        yield hit(
+        yield violation(
             file,
             kind,
             f"{kind.name} never looks at its rank: every rank reads the same stream",
@@ -106,14 +106,14 @@ def _deals_by_worker(kind: ast.ClassDef) -> bool:
 
 def _used(kind: ast.ClassDef, file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
     """Returns a loader of a program with the class that reads it on every rank."""
-    for call, function in project.fact(Programs).calls(file.shown, LOADER):
+    for call, function in project.fact(ImportClosures).calls(file.shown, LOADER):
         dataset = (
             call.args[0] if call.args else next((one.value for one in call.keywords if one.arg == "dataset"), None)
         )
         if dataset is None or kind not in project.kinds(dataset, function):
             continue
-        if follows_from_rank(dataset, function, project) or made_by_chance(dataset, function, project):
+        if is_rank_dependent(dataset, function, project) or made_by_chance(dataset, function, project):
             continue
-        if not rank_guarded(call, function, project):
+        if not is_rank_guarded(call, function, project):
             return call, function
     return None

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.program.import_closure import Programs, is_script
+from diagnostics.static.program.import_closure import ImportClosures, is_script
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import managed
@@ -40,12 +40,12 @@ CHECKLIST = "the process group is destroyed at the end"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the first process group of a script that nothing destroys."""
-    run = is_script(file) or bool(project.fact(Programs).scripts_of(file.shown))
-    if not run or "destroy_process_group" in project.fact(Programs).words(file.shown) or managed(file, project):
+    run = is_script(file) or bool(project.fact(ImportClosures).scripts_of(file.shown))
+    if not run or "destroy_process_group" in project.fact(ImportClosures).words(file.shown) or managed(file, project):
         return
     for call, function in project.calls_in(file):
         if project.name(call.func, function) == INIT:
-            yield hit(
+            yield violation(
                 file,
                 call,
                 "the process group is created and never destroyed: torch warns at exit, and ranks that end early make "

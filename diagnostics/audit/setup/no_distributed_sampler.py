@@ -24,11 +24,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import follows_from_rank, rank_guarded
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import (
@@ -43,7 +43,7 @@ from diagnostics.static.torch_code.data_loaders import (
     read_by,
     sharded,
 )
-from diagnostics.static.torch_code.training_functions import WRAPPERS, TrainingCode
+from diagnostics.static.torch_code.training_functions import WRAPPERS, TrainingFunctions
 
 CODE = "A157"
 NAME = "no-distributed-sampler"
@@ -66,8 +66,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for loader in loaders_in(file, project):
         if loader.open_ended or loader.for_evaluation or not _plain(loader):
             continue
-        wrapped = next(project.fact(Programs).calls(file.shown, *WRAPPERS), None)
-        if wrapped is None or managed(file, project) or rank_guarded(loader.call, loader.function, project):
+        wrapped = next(project.fact(ImportClosures).calls(file.shown, *WRAPPERS), None)
+        if wrapped is None or managed(file, project) or is_rank_guarded(loader.call, loader.function, project):
             continue
         dataset = loader.arguments.get("dataset")
         if sharded(dataset, loader.function, project) or _iterable(dataset, loader.function, project):
@@ -77,7 +77,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             read, reader = _handed_back(loader, wrapped[1], project)
         if read is None:
             continue
-        yield hit(
+        yield violation(
             file,
             loader.call,
             "every rank trains on the whole of the same data: the loader has no DistributedSampler and its data set "
@@ -115,7 +115,7 @@ def _handed_back(loader: DataLoaderSite, wrapped_in: Function, project: Project)
     if isinstance(made, ast.Return):
         for call, caller in project.callers(loader.function):
             names = [name for name, values in caller.assigned.items() if len(values) == 1 and values[0] is call]
-            knows = rank_guarded(call, caller, project) or follows_from_rank(call, caller, project)
+            knows = is_rank_guarded(call, caller, project) or is_rank_dependent(call, caller, project)
             if caller is wrapped_in and names and not knows and not EVALUATION.search(names[0]):
                 return _training_loop(names[0], caller, project), caller
     return None, loader.function
@@ -126,7 +126,7 @@ def _training_loop(name: str, function: Function, project: Project) -> ast.AST |
     names = frozenset([name]) - {""}
     for node in function.own_nodes:
         if isinstance(node, (ast.For, ast.AsyncFor)) and names and read_by(node.iter, names):
-            if project.fact(TrainingCode).training_call(node.body, function) is not None:
+            if project.fact(TrainingFunctions).training_call(node.body, function) is not None:
                 return node
         elif isinstance(node, ast.Call) and names and _is_handed_over(node, names, function, project):
             return node
@@ -137,13 +137,13 @@ def _is_handed_over(call: ast.Call, names: frozenset[str], function: Function, p
     """Whether a call trains with one of these loaders."""
     if not any(read_by(one, names) for one in call.args) or project.name(call.func, function) == LOADER:
         return False
-    return project.fact(TrainingCode).is_training(call, function)
+    return project.fact(TrainingFunctions).is_training(call, function)
 
 
 def _confidence(file: ProjectFile, project: Project, loader: DataLoaderSite, wrapped_in: Function) -> Confidence:
-    words = project.fact(Programs).words(file.shown)
-    seeds = project.fact(Programs).calls(file.shown, *_SEEDS)
-    by_rank = any(follows_from_rank(one, where, project) for call, where in seeds for one in call.args)
+    words = project.fact(ImportClosures).words(file.shown)
+    seeds = project.fact(ImportClosures).calls(file.shown, *_SEEDS)
+    by_rank = any(is_rank_dependent(one, where, project) for call, where in seeds for one in call.args)
     dataset = loader.arguments.get("dataset")
     if by_rank or words & _OTHER_WAYS or made_by_chance(dataset, loader.function, project):
         return Confidence.POSSIBLE

@@ -25,9 +25,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import conditions, follows_from_rank, rank_guarded
+from diagnostics.static.dataflow.rank_guards import conditions, is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -54,7 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the splits that differ between ranks."""
     for call, function in project.calls_in(file):
         name = project.name(call.func, function)
-        if name not in _SPLITS or rank_guarded(call, function, project):
+        if name not in _SPLITS or is_rank_guarded(call, function, project):
             continue
         argument, seeding = _SPLITS[name]
         given = next((one.value for one in call.keywords if one.arg == argument), None)
@@ -69,7 +69,7 @@ def _hit(file: ProjectFile, call: ast.Call, name: str, seed: ast.AST) -> Violati
     what = "the ranks draw different orders, and their samples overlap" if name == "DistributedSampler" else (
         "each rank makes a split of its own, and one trains on what another one validates with"
     )  # fmt: skip
-    return hit(
+    return violation(
         file,
         call,
         f"{name} by a seed that follows from the rank ({ast.unparse(seed)[:50]}): {what}",
@@ -86,7 +86,7 @@ def _seed_of(given: ast.expr | None, function: Function, project: Project) -> as
     seeds = [one for node in walk(given) if isinstance(node, ast.Call) for one in node.args] or [given]
     if isinstance(given, ast.Name):
         seeds = _seeds_of_name(given, function)
-    return next((one for one in seeds if follows_from_rank(one, function, project)), None)
+    return next((one for one in seeds if is_rank_dependent(one, function, project)), None)
 
 
 def _seeds_of_name(name: ast.Name, function: Function) -> list[ast.expr]:
@@ -112,7 +112,7 @@ def _seeded_before(call: ast.Call, function: Function, project: Project, seeding
     last = max(before, key=lambda one: one.lineno, default=call)
     if last is call or any(True for _ in _own_conditions(last, function, project)):
         return None
-    by_rank = any(follows_from_rank(one, where, project) for one, where in _seeds(last, function, project, seeding))
+    by_rank = any(is_rank_dependent(one, where, project) for one, where in _seeds(last, function, project, seeding))
     direct = project.name(last.func, function) == seeding
     return (last.args[0] if direct else last) if by_rank else None
 

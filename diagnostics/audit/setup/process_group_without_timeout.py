@@ -23,7 +23,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Edit, Violation, hit
+from diagnostics.audit.rule import Edit, Violation, violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -44,7 +44,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the process groups with the backend's default timeout."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) == INIT and not _has_timeout(call) and _waits(call):
-            yield hit(
+            yield violation(
                 file,
                 call,
                 "init_process_group has no timeout: a rank that never comes is noticed after the backend's default, "

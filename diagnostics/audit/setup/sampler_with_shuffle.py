@@ -21,9 +21,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -58,7 +58,7 @@ def _hit(
     where: Function,
     sure: Confidence,
 ) -> Violation:
-    return hit(
+    return violation(
         file,
         loader.call,
         f"DataLoader with {given} and shuffle=True raises ValueError",
@@ -81,7 +81,7 @@ def _made(value: ast.expr, function: Function, project: Project) -> tuple[ast.ex
         return (*found[:2], Confidence.LIKELY) if found is not None else None
     if not isinstance(value, ast.Name) or value.id in function.parameters:
         return None
-    values = [(one, where) for one, where in values_of(value, function, project) if one is not value]
+    values = [(one, where) for one, where in reaching_values(value, function, project) if one is not value]
     made = [_made(one, where, project) for one, where in values if not isinstance(one, ast.Name)]
     found = next((one for one in made if one is not None), None)
     if found is None or len(values) == 1:

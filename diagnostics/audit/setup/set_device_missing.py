@@ -24,10 +24,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, hit, step
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs, is_script
+from diagnostics.static.program.import_closure import ImportClosures, is_script
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import constant, managed
@@ -48,12 +48,12 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != INIT or _backend(call, function, project) != "nccl":
             continue
-        if project.fact(Programs).words(file.shown) & _CHOICES or managed(file, project):
+        if project.fact(ImportClosures).words(file.shown) & _CHOICES or managed(file, project):
             continue
         plain = _plain_use(file, project)
         if plain is None:
             continue
-        yield hit(
+        yield violation(
             file,
             call,
             "no rank chooses its GPU: `cuda` means GPU 0 on each of them, and NCCL needs one for each rank",
@@ -74,7 +74,7 @@ def _backend(call: ast.Call, function: Function, project: Project) -> object:
 def _plain_use(file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
     """Returns a call that uses CUDA without a number, None where one gives a number."""
     found = None
-    around = project.fact(Programs).around(file.shown)
+    around = project.fact(ImportClosures).around(file.shown)
     for one in sorted(around):
         for call, function in project.calls_in(project.by_path[one]):
             if _numbered(call):

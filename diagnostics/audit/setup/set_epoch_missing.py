@@ -28,15 +28,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Edit, Violation, hit, step
+from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import LOADER, SAMPLER, constant, managed, read_by
-from diagnostics.static.torch_code.training_functions import TrainingCode, own_calls
+from diagnostics.static.torch_code.training_functions import TrainingFunctions, own_calls
 
 CODE = "A156"
 NAME = "set-epoch-missing"
@@ -52,7 +52,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != SAMPLER or not _shuffles(call, function, project):
             continue
-        if "set_epoch" in project.fact(Programs).words(file.shown) or managed(file, project):
+        if "set_epoch" in project.fact(ImportClosures).words(file.shown) or managed(file, project):
             continue
         name = _assigned_to(call, function)
         if _EVALUATION.search(f"{name} {function.name}"):
@@ -66,7 +66,7 @@ def _hits(file: ProjectFile, project: Project, call: ast.Call, function: Functio
     if other is None:
         return
     place = project.file_with(other[1])
-    yield hit(
+    yield violation(
         file,
         call,
         f"{name or 'this DistributedSampler'} shuffles, and set_epoch is never called: every epoch has the same order",
@@ -112,7 +112,7 @@ def _epoch_loop(
             continue
         inner = any(isinstance(one, ast.For) and read_by(one.iter, loaders) for one in walk(node))
         passed = any(read_by(one, loaders) for call in own_calls(node.body) for one in call.args)
-        if (inner or passed) and project.fact(TrainingCode).training_call(node.body, function) is not None:
+        if (inner or passed) and project.fact(TrainingFunctions).training_call(node.body, function) is not None:
             return node, function
     return None
 
@@ -127,9 +127,9 @@ def _goes_round(loop: ast.For, function: Function, project: Project) -> bool:
 
 def _other_loops(file: ProjectFile, project: Project) -> Iterator[tuple[ast.For | ast.While, Function]]:
     """Yields the loops over epochs, by their names, of the programs that a sampler is in."""
-    around = project.fact(Programs).around(file.shown)
+    around = project.fact(ImportClosures).around(file.shown)
     for function in project.functions:
-        if function.file in around and id(function) in project.fact(TrainingCode).training:
+        if function.file in around and id(function) in project.fact(TrainingFunctions).training:
             for node in function.own_nodes:
                 if isinstance(node, ast.For):
                     if _EPOCH.search(last_name(node.target)) and _goes_round(node, function, project):
@@ -139,7 +139,7 @@ def _other_loops(file: ProjectFile, project: Project) -> Iterator[tuple[ast.For 
 
 
 def _trains(loop: ast.While, function: Function, project: Project) -> bool:
-    return project.fact(TrainingCode).training_call(loop.body, function) is not None
+    return project.fact(TrainingFunctions).training_call(loop.body, function) is not None
 
 
 def _counts_epochs(loop: ast.While) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.bisection.failure_identity import plain_message
+from diagnostics.bisection.failure_identity import normalised_message
 from diagnostics.bisection.trial import Failure, FailureKind
 from diagnostics.machine.contract import Child
 from diagnostics.machine.facts import ChildTimeout
@@ -90,7 +90,7 @@ _SIGNALS = {one.name for one in signal.Signals}
 def _raised(run: Run, failure: Failure) -> bool:
     wanted = failure.detail.rpartition(".")[2]
     return any(
-        kind.rpartition(".")[2] == wanted and plain_message(message or "") == failure.message
+        kind.rpartition(".")[2] == wanted and normalised_message(message or "") == failure.message
         for kind, message in _RAISED.findall(run.stderr)
     )
 

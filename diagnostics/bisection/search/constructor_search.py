@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from diagnostics.bisection.search.delta_debugging import Answer
 from diagnostics.bisection.search.module_found import FailureRelation, ModuleFound, told
-from diagnostics.bisection.search.narrowing import narrow
+from diagnostics.bisection.search.narrowing import bisect_tree
 from diagnostics.bisection.search.part_tree import PartTree, TreeNode
 from diagnostics.bisection.search.suspicion import parent_of
 from diagnostics.bisection.trial import PHASES, Failure, ModuleNode, Oracle, Trial
@@ -142,7 +142,7 @@ class _Built:
         self._names = {node.path: node.built_as for node in self._nodes}
 
     def run(self) -> ModuleFound:
-        found = narrow(self._tree, self.ask)
+        found = bisect_tree(self._tree, self.ask)
         if not found.suspects:
             return self._told(ModuleFound(minimal=self._failing, outside="it fails with none of its modules built"))
         if len(found.suspects) > 1 or not found.heals:

@@ -34,7 +34,7 @@ class _State:
     waiting: list[Group] = field(default_factory=list)
 
 
-def narrow(
+def bisect_tree(
     tree: PartTree,
     ask: Ask,
     *,

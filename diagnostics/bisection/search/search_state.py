@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.bisection.search.delta_debugging import Answer
 from diagnostics.bisection.search.module_found import MODEL, FailureRelation, ModuleFound, told
-from diagnostics.bisection.search.narrowing import Narrowed, narrow
+from diagnostics.bisection.search.narrowing import Narrowed, bisect_tree
 from diagnostics.bisection.search.part_tree import PartTree
 from diagnostics.bisection.search.removals import Removals
 from diagnostics.bisection.trial import Failure, ModuleNode, Trial
@@ -33,7 +33,7 @@ class Search:
 
     def narrow(self, *, gone: Collection[str] = (), kept: Collection[str] = ()) -> Narrowed:
         """Returns one that the failure needs, with what else can be gone."""
-        found = narrow(self.tree, self.removals.ask, gone=gone, kept=kept, innocent=self.innocent)
+        found = bisect_tree(self.tree, self.removals.ask, gone=gone, kept=kept, innocent=self.innocent)
         self.gone = found.gone if not gone or set(gone) <= self.gone else self.gone
         return found
 

@@ -27,7 +27,7 @@ def compare_strategies(oracle: Oracle, failing: Trial) -> tuple[StrategyRow, ...
 
 
 def _cases(failing: Trial) -> list[Configuration]:
-    cases = [case_of(failing.case, wrapper) for wrapper in WRAPPERS]
+    cases = [job_from_record(failing.case, wrapper) for wrapper in WRAPPERS]
     return [case for case in cases if case != failing.case]
 
 
@@ -41,7 +41,7 @@ def _why(case: Configuration) -> str:
 
 def _row(oracle: Oracle, failing: Trial, failure: Failure, wrapper: str) -> StrategyRow:
     way = _way(wrapper)
-    case = case_of(failing.case, wrapper)
+    case = job_from_record(failing.case, wrapper)
     try:
         trial = failing if case == failing.case else oracle.ask(case, _why(case))
     except OutOfTries:
@@ -56,7 +56,7 @@ def _row(oracle: Oracle, failing: Trial, failure: Failure, wrapper: str) -> Stra
     return StrategyRow(way=way, result="passes", note=times)
 
 
-def case_of(case: Configuration, wrapper: str) -> Configuration:
+def job_from_record(case: Configuration, wrapper: str) -> Configuration:
     """Returns the case with this wrapper; its options are those of the wrapper it had."""
     settings = case.settings
     options = settings.options if wrapper == settings.wrapper else ()

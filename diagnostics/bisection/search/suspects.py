@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from diagnostics.bisection.search.delta_debugging import Answer
 from diagnostics.bisection.search.module_found import FailureRelation, ModuleFound
-from diagnostics.bisection.search.narrowing import Narrowed, narrow
+from diagnostics.bisection.search.narrowing import Narrowed, bisect_tree
 from diagnostics.bisection.search.search_state import Search
 
 MOST = 4  # modules that are searched one by one, or run alone
@@ -102,7 +102,7 @@ def by_isolation(search: Search, suspects: Sequence[str]) -> ModuleFound:
 def _smallest_alone(search: Search, name: str) -> ModuleFound:
     """It fails alone: halves what is below it, run alone."""
     outside = set(search.tree.parts) - search.tree.below(name)
-    found = narrow(
+    found = bisect_tree(
         search.tree, lambda gone: search.removals.ask(gone, alone=name), kept=[name], innocent=outside | search.innocent
     )
     below = sorted(found.suspects, key=lambda one: len(search.tree.below(one)))

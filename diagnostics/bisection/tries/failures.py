@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.bisection.case import Configuration
-from diagnostics.bisection.failure_identity import place_of, plain_message, wait_of
+from diagnostics.bisection.failure_identity import normalised_message, place_of, wait_of
 from diagnostics.bisection.trial import PHASES, Failure, FailureKind, Trial
 from diagnostics.bisection.tries.rank_runs import RankRun, out_of_time
-from diagnostics.bisection.tries.trial_answers import RankAnswer
+from diagnostics.bisection.tries.trial_answers import TrialAnswer
 from diagnostics.bisection.tries.tries_file import read_node
 from diagnostics.core.frame import Frame
 from diagnostics.core.own_folders import AGENT, CHILDREN
@@ -102,7 +102,7 @@ def _built(run: RankRun, kind: FailureKind, detail: str, message: str, place: st
     return Failure(
         kind=kind,
         detail=detail,
-        message=plain_message(without_secrets(message)),
+        message=normalised_message(without_secrets(message)),
         places=(place,) if place else (),
         phase=phase,
         step=step,
@@ -132,7 +132,7 @@ def _nonfinite(runs: Sequence[RankRun]) -> Failure | None:
         return None
     of_loss = [run for run in found if run.answer is not None and run.answer.nonfinite == "loss"]
     told = of_loss or found
-    answer = told[0].answer or RankAnswer()
+    answer = told[0].answer or TrialAnswer()
     what = answer.nonfinite.split(" ")[0]
     return Failure(
         kind=FailureKind.NONFINITE,

@@ -10,12 +10,12 @@ from typing import Any
 
 from diagnostics.bisection.trial import ModuleNode
 from diagnostics.bisection.tries.tries_file import read_node
-from diagnostics.core.untrusted_json import read_lines
+from diagnostics.core.untrusted_json import read_json_lines
 
 
 def read_tree(file: Path) -> tuple[ModuleNode, ...]:
     """Returns the modules in the order of named_modules(), as far as the run came; constructions without a model."""
-    lines = read_lines(file)
+    lines = read_json_lines(file)
     trees = [line["tree"] for line in lines if "tree" in line]
     built = {line["building"]: line for line in lines if "building" in line}
     if not trees:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnostics.bisection.tries.trial_answers import RankAnswer, RankError
+from diagnostics.bisection.tries.trial_answers import RankError, TrialAnswer
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.rank_ends import RankOutcome
 from diagnostics.record.stacks import parse_fault_report
@@ -19,7 +19,7 @@ class RankRun:
     """One rank of one run."""
 
     end: RankOutcome
-    answer: RankAnswer | None
+    answer: TrialAnswer | None
 
     @property
     def rank(self) -> int:

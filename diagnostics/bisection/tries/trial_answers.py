@@ -24,7 +24,7 @@ class RankError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankAnswer:
+class TrialAnswer:
     """How far a rank came. `phase` is the one that was open, "" where all came to its end."""
 
     torch: str = ""
@@ -43,13 +43,13 @@ class RankAnswer:
     tree: tuple[Mapping[str, Any], ...] = ()
 
 
-def read_rank_answer(data: Mapping[str, Any] | None) -> RankAnswer | None:
+def read_rank_answer(data: Mapping[str, Any] | None) -> TrialAnswer | None:
     """Returns the answer of a rank, None where it left none that can be read."""
     if data is None:
         return None
     try:
         phase, error = str(data.get("phase", "")), data.get("error")
-        return RankAnswer(
+        return TrialAnswer(
             torch=str(data.get("torch", "")),
             phase=phase,
             step=int(data.get("step", 0)),

@@ -29,7 +29,7 @@ from typing import Protocol
 
 from diagnostics.cache.file_scan import FileScan
 from diagnostics.cache.scan.files import existing, walk
-from diagnostics.cache.scan.result import CacheScan, ScanCounter
+from diagnostics.cache.scan.result import ScanCounter, ScanResult
 from diagnostics.cache.scan.worker import Item, WorkerDiedError, scan_item
 
 ALONE_S = 0.2  # so long one process scans alone: starting another costs half of it
@@ -57,7 +57,7 @@ class SilentScan:
 
 def scan(
     paths: Sequence[Path], *, jobs: int = 1, deep: bool = False, observer: ScanObserver | None = None
-) -> CacheScan:
+) -> ScanResult:
     """Returns what the files at and below `paths` hold; an interrupt ends it early with what was found so far.
 
     `deep` reads every byte of the formats that have checksums. Raises UsageError for a path that does not exist.

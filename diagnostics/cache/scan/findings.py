@@ -35,7 +35,7 @@ class ProblemKind:
 
 
 @dataclass(slots=True)
-class Kinds:
+class ProblemKinds:
     """What is wrong, by code and name."""
 
     by_name: dict[tuple[str, str], ProblemKind] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class AcrossRun:
             except Exception as error:  # a fault of one check loses nothing that the others found
                 self._drop(code, error)
 
-    def finish(self, kinds: Kinds, folder: str) -> None:
+    def finish(self, kinds: ProblemKinds, folder: str) -> None:
         """Adds what the checks found."""
         for code, check in list(self.running.items()):
             try:

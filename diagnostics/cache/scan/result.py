@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from diagnostics.cache.file_scan import HARMLESS_DEVICES, OTHERS, FileScan, Tally
-from diagnostics.cache.scan.findings import AcrossRun, Kinds
+from diagnostics.cache.scan.findings import AcrossRun, ProblemKinds
 from diagnostics.core.findings import Finding, Severity
 from diagnostics.core.stop_signal import interrupted_exit
 
@@ -36,7 +36,7 @@ class FolderUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CacheScan:
+class ScanResult:
     """The result. `files` counts all that were looked at, `recognised` those of a known format."""
 
     paths: tuple[str, ...]  # as the user named them
@@ -91,7 +91,7 @@ class ScanCounter:
     keys: dict[str, KeyUse] = field(default_factory=dict)
     folders: dict[str, FolderUse] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
-    kinds: Kinds = field(default_factory=Kinds)
+    kinds: ProblemKinds = field(default_factory=ProblemKinds)
     across: AcrossRun = field(default_factory=AcrossRun)
     bad_files: list[FileScan] = field(default_factory=list)
 
@@ -139,11 +139,11 @@ class ScanCounter:
 
     def finish(
         self, *, paths: Sequence[str], roots: Sequence[str], seconds: float, interrupted: bool, stopped: str = ""
-    ) -> CacheScan:
+    ) -> ScanResult:
         """Returns the result. Checks across files say nothing where not all files were seen."""
         if not interrupted and not stopped:
             self.across.finish(self.kinds, roots[0])
-        return CacheScan(
+        return ScanResult(
             paths=tuple(paths),
             roots=tuple(roots),
             files=self.files,

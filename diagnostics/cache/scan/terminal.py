@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from diagnostics.cache.file_scan import FileScan, Tally
-from diagnostics.cache.scan.result import CacheScan
+from diagnostics.cache.scan.result import ScanResult
 from diagnostics.core.console import printable_line
 from diagnostics.core.findings import Finding, Severity
 
@@ -19,7 +19,7 @@ COLOURS = {"FAIL": "1;31", "warn": "33", "note": "36"}
 SHOWN = 4  # keys, folders, devices or types named in one line
 
 
-def lines(scan: CacheScan, *, width: int = 0, colour: bool = False) -> Iterator[str]:
+def lines(scan: ScanResult, *, width: int = 0, colour: bool = False) -> Iterator[str]:
     """Yields the findings with evidence and fix, then a few lines of summary, wrapped where `width` is given."""
     for finding in scan.findings:
         for number, line in enumerate(_finding(finding)):
@@ -67,7 +67,7 @@ def _finding(finding: Finding) -> Iterator[str]:
             yield f"{INDENT}      {command}"
 
 
-def _summary(scan: CacheScan) -> Iterator[str]:
+def _summary(scan: ScanResult) -> Iterator[str]:
     early = ", stopped by Ctrl-C" if scan.interrupted else ", stopped early" if scan.stopped else ""
     took = f"({scan.seconds:.1f} s){early}"
     if scan.stopped:
@@ -86,7 +86,7 @@ def _summary(scan: CacheScan) -> Iterator[str]:
         yield f"explain: ups-doctor explain {scan.findings[0].code}"
 
 
-def _verdict(scan: CacheScan) -> str:
+def _verdict(scan: ScanResult) -> str:
     if not scan.bad:
         return f"{scan.recognised:,} of {scan.recognised:,} cache files clean, {in_bytes(scan.bytes)}"
     if not scan.failed:
@@ -96,7 +96,7 @@ def _verdict(scan: CacheScan) -> str:
     return f"{scan.failed:,} of {scan.recognised:,} cache files are bad{warned}, {sizes}"
 
 
-def _where(scan: CacheScan) -> Iterator[str]:
+def _where(scan: ScanResult) -> Iterator[str]:
     """Which folders and keys, and what to do."""
     bad = {name: use for name, use in scan.folders.items() if use.bad}
     if bad and len(scan.folders) > 1:
@@ -122,7 +122,7 @@ def _first(told: list[str]) -> str:
     return ", ".join(told[:SHOWN]) + more
 
 
-def _skipped(scan: CacheScan) -> str:
+def _skipped(scan: ScanResult) -> str:
     if not scan.skipped:
         return ""
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(scan.skipped.items()))

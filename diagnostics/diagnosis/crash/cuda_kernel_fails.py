@@ -19,8 +19,15 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
-from diagnostics.dynamic.job.evidence import end_evidence, ended_s, named, path_evidence, source_evidence, to_blame
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
+from diagnostics.dynamic.job.evidence import (
+    end_evidence,
+    ended_s,
+    names_of,
+    path_evidence,
+    primary_failures,
+    source_evidence,
+)
 from diagnostics.dynamic.job.job import Job, JobProcess
 
 CODE = "D232"
@@ -38,36 +45,36 @@ _ASSERTION = re.compile(r"^[^\n`]{0,400}Assertion `([^`\n]{1,200})` failed", re.
 _INDEX = re.compile(r"[iI]nd(?:ex|ices)?\b|[iI]dx|srcIndex")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first rank at fault that a failed kernel ended."""
-    for story in sorted(to_blame(case), key=ended_s):
-        error = origin(case, story)
+    for process in sorted(primary_failures(job), key=ended_s):
+        error = root_exception(job, process)
         if error is not None and (found := _KERNEL.search(error.root_text)):
-            return _match(case, story, error, found[1])
+            return _match(job, process, error, found[1])
     return None
 
 
-def _match(case: Job, story: JobProcess, error: RootException, what: str) -> Match:
-    lines = locations_of(case, error)
+def _match(job: Job, process: JobProcess, error: RootException, what: str) -> Match:
+    lines = locations_of(job, error)
     at = lines[0] if lines else ""
     late = _LATE in error.root_text
-    asserted = _ASSERTION.search(story.output) or _ASSERTION.search(case.output)
-    module = _last_module(story)
+    asserted = _ASSERTION.search(process.output) or _ASSERTION.search(job.output)
+    module = _last_module(process)
     where = f" at {at}" if at else ""
     noticed = f"; it was noticed{where}, the kernel was started there or before" if late else where
     index = asserted is not None and _INDEX.search(asserted[1])
     cause = "an index is not below the size that it picks from (labels, token ids, gather)" if index else ""
-    command = shlex.join(["ups-doctor", "run", "--backend-debug", "--", *case.job.command])
+    command = shlex.join(["ups-doctor", "run", "--backend-debug", "--", *job.facts.command])
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"A CUDA kernel failed on {named((story,))} ({what}){noticed}"
+        title=f"A CUDA kernel failed on {names_of((process,))} ({what}){noticed}"
         + (f"; its assertion: {asserted[1]}" if asserted is not None else ""),
         evidence=[
-            end_evidence(story),
+            end_evidence(process),
             *(
                 (Evidence(source="what the kernel wrote", observed=asserted[0].strip()),)
                 if asserted is not None
@@ -78,8 +85,8 @@ def _match(case: Job, story: JobProcess, error: RootException, what: str) -> Mat
                 if module and late
                 else ()
             ),
-            *(source_evidence(case, error.frame) if error.frame is not None else ()),
-            *path_evidence(case, error.text[:300], error.frames),
+            *(source_evidence(job, error.frame) if error.frame is not None else ()),
+            *path_evidence(job, error.text[:300], error.frames),
         ],
         fix=Fix(
             text=sentence(
@@ -87,16 +94,16 @@ def _match(case: Job, story: JobProcess, error: RootException, what: str) -> Mat
             )
             if late
             else sentence(cause or f"check shapes, indices and pointers of the kernel that {at} starts"),
-            commands=(command,) if late and case.job.command else (),
+            commands=(command,) if late and job.facts.command else (),
         ),
         locations=lines,
         confidence=Confidence.LIKELY if late else Confidence.CONFIRMED,
-        explains=[error.story.pid],
+        explains=[error.process.pid],
         began_s=error.at_s,
     )
 
 
-def _last_module(story: JobProcess) -> str:
+def _last_module(process: JobProcess) -> str:
     """Returns the module whose forward was entered last: the failed kernel is its own or an earlier one's."""
-    entered = story.agent.entered if story.agent is not None else ()
+    entered = process.agent.entered if process.agent is not None else ()
     return max(entered, key=lambda one: one.sequence).module.shown if entered else ""

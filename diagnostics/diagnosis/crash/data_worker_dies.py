@@ -18,15 +18,15 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.native_crash import is_fault, killed_silently, native_crash
-from diagnostics.dynamic.failures.root_exception import RootException, origin
+from diagnostics.dynamic.failures.native_crash import is_fault, killed_without_trace, native_crash
+from diagnostics.dynamic.failures.root_exception import RootException, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     how_it_ended,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 
@@ -46,30 +46,30 @@ _SHM_NEEDED = 256 << 20  # bytes below which a bus error is taken for a full /de
 _OOM_LINE = re.compile(r"Killed process (\d+)\b")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the worker that died first, told of by its rank, or seen dying of a fault before its rank failed."""
-    for story in (*to_blame(case), *case.ranks):
-        error = origin(case, story)
+    for process in (*primary_failures(job), *job.ranks):
+        error = root_exception(job, process)
         said = _DIED.search(error.text) if error is not None else None
         if error is not None and said is not None:
             pids = [int(pid) for pid in said[1].replace(",", " ").split()]
-            noticed = tuple(case.line(frame) for frame in error.frames[:1])
-            return _match(case, story, _worker(case, story, pids), pids, said, noticed)
-    died = [one for one in case.processes if one.part is ProcessRole.DATA_WORKER and _died_by_itself(case, one)]
+            noticed = tuple(job.line(frame) for frame in error.frames[:1])
+            return _match(job, process, _worker(job, process, pids), pids, said, noticed)
+    died = [one for one in job.processes if one.part is ProcessRole.DATA_WORKER and _died_by_itself(job, one)]
     first = min(died, key=ended_s, default=None)
-    rank = case.of_rank(first.rank) if first is not None and first.rank is not None else None
-    if first is None or rank is None or not (rank.failed or case.job.ended_for_hanging):
+    rank = job.of_rank(first.rank) if first is not None and first.rank is not None else None
+    if first is None or rank is None or not (rank.failed or job.facts.ended_for_hanging):
         return None
-    return _match(case, rank, first, [first.pid], None, ()) if ended_s(first) <= ended_s(rank) else None
+    return _match(job, rank, first, [first.pid], None, ()) if ended_s(first) <= ended_s(rank) else None
 
 
-def _died_by_itself(case: Job, worker: JobProcess) -> bool:
+def _died_by_itself(job: Job, worker: JobProcess) -> bool:
     """Whether a worker died of a fault, or left in another way so that its rank only lost the connection to it."""
     if is_fault(worker.end.signal) and worker.ended_by in ("", "unknown"):
         return True
-    rank = case.of_rank(worker.rank) if worker.rank is not None else None
-    error = origin(case, rank) if rank is not None else None
-    if rank is None or error is None or error.story is not rank:
+    rank = job.of_rank(worker.rank) if worker.rank is not None else None
+    error = root_exception(job, rank) if rank is not None else None
+    if rank is None or error is None or error.process is not rank:
         return False
     lost = bool(_LOST.search(error.type)) and _read_from_a_worker(rank, error)
     gone = worker.failed or _left_by(worker) is not None
@@ -83,8 +83,8 @@ def _read_from_a_worker(rank: JobProcess, error: RootException) -> bool:
     return not files or any(_READING.search(file) for file in files[-MOST_FRAMES:])
 
 
-def _worker(case: Job, rank: JobProcess, pids: list[int]) -> JobProcess | None:
-    workers = [one for one in case.processes if one.pid in pids and one.pid != rank.pid]
+def _worker(job: Job, rank: JobProcess, pids: list[int]) -> JobProcess | None:
+    workers = [one for one in job.processes if one.pid in pids and one.pid != rank.pid]
     guilty = [one for one in workers if is_fault(one.end.signal) or _left_by(one) is not None]
     return min(guilty or workers, key=ended_s, default=None)
 
@@ -96,7 +96,7 @@ def _left_by(worker: JobProcess | None) -> tuple[str, ...] | None:
 
 
 def _match(
-    case: Job,
+    job: Job,
     rank: JobProcess,
     worker: JobProcess | None,
     pids: list[int],
@@ -104,7 +104,7 @@ def _match(
     noticed: tuple[str, ...],
 ) -> Match | None:
     number = worker.end.signal if worker is not None else None
-    if _memory_explains(case, pids, number, said[0] if said is not None else ""):
+    if _memory_explains(job, pids, number, said[0] if said is not None else ""):
         return None
     frames = native_crash(worker).frames if worker is not None and is_fault(number) else ()
     how = how_it_ended(worker) if worker is not None else said[0] if said is not None else "died"
@@ -113,13 +113,13 @@ def _match(
         event = worker.agent.last_event("os._exit", "os.abort")
         frames = user_frames(event.path, agent_folder=worker.agent.agent_folder) if event is not None else ()
         how = f"left by {left[0]}({left[1]})" if left[0] == "os._exit" else "called os.abort()"
-    sent = [one for one in case.sent if one.target_pid in pids and one.signal != signal.SIGTERM]
+    sent = [one for one in job.sent if one.target_pid in pids and one.signal != signal.SIGTERM]
     if sent and not frames:
-        sender = case.of_pid(sent[-1].sender_pid)
+        sender = job.of_pid(sent[-1].sender_pid)
         folder = sender.agent.agent_folder if sender is not None and sender.agent is not None else ""
         frames = user_frames(sent[-1].path, agent_folder=folder)
         how = f"was sent {signal_name(sent[-1].signal)}"
-    own = [case.line(frame) for frame in frames[:2]]
+    own = [job.line(frame) for frame in frames[:2]]
     locations = distinct([*own, *noticed])
     at = f" at {own[0]}" if own else ""
     who = f"A data worker of rank {rank.rank}" if rank.rank is not None else "A data worker"
@@ -127,10 +127,10 @@ def _match(
     if said is not None:
         evidence.append(Evidence(source=f"exception in process {rank.pid}", observed=said[0]))
     if worker is not None and worker.fault is not None and worker.fault.crashed is not None:
-        evidence.extend(path_evidence(case, f"faulthandler: {worker.fault.error}", worker.fault.crashed.frames))
-    evidence.extend(source_evidence(case, frames[0]) if frames else ())
+        evidence.extend(path_evidence(job, f"faulthandler: {worker.fault.error}", worker.fault.crashed.frames))
+    evidence.extend(source_evidence(job, frames[0]) if frames else ())
     return blamed(
-        case,
+        job,
         [rank],
         code=CODE,
         name=NAME,
@@ -145,13 +145,13 @@ def _match(
     )
 
 
-def _memory_explains(case: Job, pids: list[int], number: int | None, said: str) -> bool:
+def _memory_explains(job: Job, pids: list[int], number: int | None, said: str) -> bool:
     """Whether the kernel's OOM killer or a full /dev/shm did it: other signatures know more about these."""
     if number == signal.SIGKILL or "Killed" in said:
-        killed = {int(found[1]) for line in case.job.kernel_lines if (found := _OOM_LINE.search(line))}
-        return bool(killed & set(pids)) or (bool(case.job.oom_kills) and bool(killed_silently(case)))
+        killed = {int(found[1]) for line in job.facts.kernel_lines if (found := _OOM_LINE.search(line))}
+        return bool(killed & set(pids)) or (bool(job.facts.oom_kills) and bool(killed_without_trace(job)))
     if number == signal.SIGBUS or "Bus error" in said:
-        room = [disk.least_free_bytes for disk in case.job.disks if disk.path == "/dev/shm"]  # noqa: S108
-        small = case.job.shm_bytes is not None and case.job.shm_bytes < _SHM_NEEDED
+        room = [disk.least_free_bytes for disk in job.facts.disks if disk.path == "/dev/shm"]  # noqa: S108
+        small = job.facts.shm_bytes is not None and job.facts.shm_bytes < _SHM_NEEDED
         return small or any(free < _SHM_NEEDED // 16 for free in room)
     return False

@@ -24,12 +24,12 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
 from diagnostics.dynamic.divergence.ended_ranks import parted_before_abort
 from diagnostics.dynamic.divergence.held_exceptions import held_text
-from diagnostics.dynamic.divergence.rank_partition import site
+from diagnostics.dynamic.divergence.rank_partition import user_stack
 from diagnostics.dynamic.job import stack_classifier
 from diagnostics.dynamic.job.evidence import end_evidence, path_evidence, rank_numbers, source_evidence, written_by
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_divergence import casts_by_rank, model_difference
-from diagnostics.dynamic.model.wrap_sites import wrap_calls
+from diagnostics.dynamic.model.wrap_sites import wrap_sites
 from diagnostics.record.agent_data import CollectiveCall
 
 CODE = "D290"
@@ -41,38 +41,38 @@ MOST_SHOWN = 4
 _SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)|distributed collective mismatch")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the collective whose sizes differ, told by gloo in any rank's output."""
-    told = [(story, found) for story in case.ranks if (found := _SIZES.search(_said(case, story)))]
+    told = [(process, found) for process in job.ranks if (found := _SIZES.search(_said(job, process)))]
     if not told:
         return None
-    story, found = told[0]
-    pair = next(_disagreeing(case), None)
+    process, found = told[0]
+    pair = next(_disagreeing(job), None)
     sizes = f"{found[1]} against {found[2]} bytes" if found[1] else "different sizes"
-    parted = parted_before_abort(case, story) if pair is None or _stand_apart(*pair) else None
+    parted = parted_before_abort(job, process) if pair is None or _stand_apart(*pair) else None
     if parted is not None and (pair is None or parted.decisions):
-        return _ways_part(case, story, parted, sizes, found[0])
-    if pair is None and _in_ddps_backward(case, story):
-        return _gradients_differ(case, story, sizes, found[0])
+        return _ways_part(job, process, parted, sizes, found[0])
+    if pair is None and _in_ddps_backward(job, process):
+        return _gradients_differ(job, process, sizes, found[0])
     if pair is None:
         return blamed(
-            case,
+            job,
             [one for one, _ in told],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
-            title=f"Ranks handed {sizes} to one collective; gloo aborted rank {story.rank}",
-            evidence=[end_evidence(story), Evidence(source=f"output of rank {story.rank}", observed=found[0])],
+            title=f"Ranks handed {sizes} to one collective; gloo aborted rank {process.rank}",
+            evidence=[end_evidence(process), Evidence(source=f"output of rank {process.rank}", observed=found[0])],
             fix=Fix(text="print op and shape before each collective on every rank, and make them equal"),
-            locations=_last_lines(case, [one for one, _ in told]),
+            locations=_last_lines(job, [one for one, _ in told]),
             confidence=Confidence.LIKELY,
-            explains=[one.pid for one in case.ranks],
+            explains=[one.pid for one in job.ranks],
         )
     (one, first), (other, second) = pair
-    lines = distinct([*_lines(case, one, first)[:1], *_lines(case, other, second)[:1], *_lines(case, one, first)[1:]])
+    lines = distinct([*_lines(job, one, first)[:1], *_lines(job, other, second)[:1], *_lines(job, one, first)[1:]])
     both = rank_numbers((one, other))
     return blamed(
-        case,
+        job,
         [one, other],
         code=CODE,
         name=NAME,
@@ -84,37 +84,37 @@ def match(case: Job) -> Match | None:
             Evidence(
                 source=f"rank {other.rank}, collective {second.number}", observed=_call(second), expected=_call(first)
             ),
-            Evidence(source=f"output of rank {story.rank}", observed=found[0]),
+            Evidence(source=f"output of rank {process.rank}", observed=found[0]),
         ],
         fix=Fix(text="hand tensors of one shape and type to the collective on all ranks; gather sizes first, then pad"),
         locations=lines,
-        explains=[rank.pid for rank in case.ranks],
+        explains=[rank.pid for rank in job.ranks],
         began_s=min(first.entered_s, second.entered_s),
     )
 
 
 def _stand_apart(one: tuple[JobProcess, CollectiveCall], other: tuple[JobProcess, CollectiveCall]) -> bool:
     """Whether two calls that met are the last of their ranks and stand in different lines."""
-    latest = all(story.agent is not None and call is story.agent.collectives[-1] for story, call in (one, other))
+    latest = all(process.agent is not None and call is process.agent.collectives[-1] for process, call in (one, other))
     places = [[(frame.file, frame.line) for frame in call.path] for _, call in (one, other)]
     return latest and places[0] != places[1]
 
 
-def _ways_part(case: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes: str, said: str) -> Match:
+def _ways_part(job: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes: str, said: str) -> Match:
     """The ranks came to different operations, which met in gloo: the statement that led them there is the fault."""
     places: dict[str, list[int]] = {}
     for one in parted.deadlock.positions:
-        places.setdefault(next((case.line(frame) for frame in site(case, one)), "an unknown place"), []).append(
+        places.setdefault(next((job.line(frame) for frame in user_stack(job, one)), "an unknown place"), []).append(
             one.rank
         )
     told = ", ".join(f"{shown_ranks(tuple(ranks))} at {place}" for place, ranks in places.items())
     decided = parted.decisions[0] if parted.decisions else None
-    why = f". Their ways part at {case.line(decided.frame)}: {decided.text}" if decided is not None else ""
+    why = f". Their ways part at {job.line(decided.frame)}: {decided.text}" if decided is not None else ""
     for one, raised in parted.held[:1]:
-        why = f". {sentence(shown_ranks((one.rank,)))} {held_text(case, raised)} was there"
+        why = f". {sentence(shown_ranks((one.rank,)))} {held_text(job, raised)} was there"
     return blamed(
-        case,
-        [one for one in case.ranks if one.rank in parted.culprits],
+        job,
+        [one for one in job.ranks if one.rank in parted.culprits],
         code=CODE,
         name=NAME,
         failure_class=parted.failure_class,
@@ -122,62 +122,62 @@ def _ways_part(case: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes:
         evidence=[
             end_evidence(aborted),
             Evidence(source=f"output of rank {aborted.rank}", observed=said),
-            *(each for one in parted.decisions[:2] for each in source_evidence(case, one.frame)),
+            *(each for one in parted.decisions[:2] for each in source_evidence(job, one.frame)),
             *(
                 each
                 for one in parted.deadlock.positions[:MOST_SHOWN]
-                for each in path_evidence(case, f"call path of rank {one.rank}", site(case, one))
+                for each in path_evidence(job, f"call path of rank {one.rank}", user_stack(job, one))
             ),
         ],
         fix=Fix(text="let all ranks make the same operations: give each as many batches, or let them decide together"),
         locations=parted.locations,
         confidence=Confidence.LIKELY,
-        explains=[one.pid for one in case.ranks],
+        explains=[one.pid for one in job.ranks],
         began_s=parted.deadlock.began_s,
     )
 
 
-def _in_ddps_backward(case: Job, story: JobProcess) -> bool:
+def _in_ddps_backward(job: Job, process: JobProcess) -> bool:
     """Whether all ranks had wrapped their model, and the one that aborted stood in backward: DDP adds up there."""
-    wrapped = all(one.agent is not None and one.agent.last_event("ddp") is not None for one in case.ranks)
-    threads = story.fault.threads if story.fault is not None else ()
+    wrapped = all(one.agent is not None and one.agent.last_event("ddp") is not None for one in job.ranks)
+    threads = process.fault.threads if process.fault is not None else ()
     return wrapped and any(
         stack_classifier.IN_BACKWARD.search(frame.file) for thread in threads for frame in thread.frames[:1]
     )
 
 
-def _gradients_differ(case: Job, story: JobProcess, sizes: str, said: str) -> Match:
+def _gradients_differ(job: Job, process: JobProcess, sizes: str, said: str) -> Match:
     """The gradients that DDP adds up are of different sizes: the models have different types, or differ otherwise."""
-    other = next((one for one in case.ranks if one.rank != story.rank), story)
-    wraps = [place.location(case) for place in wrap_calls(case, story)]
-    lines = [*casts_by_rank(case, story), *model_difference(case, story, other).locations, *wraps]
+    other = next((one for one in job.ranks if one.rank != process.rank), process)
+    wraps = [place.location(job) for place in wrap_sites(job, process)]
+    lines = [*casts_by_rank(job, process), *model_difference(job, process, other).locations, *wraps]
     return blamed(
-        case,
-        case.ranks,
+        job,
+        job.ranks,
         code=CODE,
         name=NAME,
         failure_class="parameter-mismatch",
         title=f"DDP adds up gradients of {sizes} on different ranks: their models differ in type or shape",
-        evidence=[end_evidence(story), Evidence(source=f"output of rank {story.rank}", observed=said)],
+        evidence=[end_evidence(process), Evidence(source=f"output of rank {process.rank}", observed=said)],
         fix=Fix(
             text="build the model alike on every rank, of one dtype; print sum(p.numel() * p.element_size()) there"
         ),
         locations=distinct(lines),
         confidence=Confidence.LIKELY,
-        explains=[one.pid for one in case.ranks],
+        explains=[one.pid for one in job.ranks],
     )
 
 
-def _said(case: Job, story: JobProcess) -> str:
-    told = "\n".join(one.text for one in story.raised)
-    return f"{told}\n{written_by(case, story)}"
+def _said(job: Job, process: JobProcess) -> str:
+    told = "\n".join(one.text for one in process.raised)
+    return f"{told}\n{written_by(job, process)}"
 
 
 def _disagreeing(
-    case: Job,
+    job: Job,
 ) -> Iterator[tuple[tuple[JobProcess, CollectiveCall], tuple[JobProcess, CollectiveCall]]]:
     """Yields pairs of calls with the same number of the same group that do not fit together, the latest first."""
-    for one, other in combinations(case.ranks, 2):
+    for one, other in combinations(job.ranks, 2):
         calls = {
             (call.group, call.number): call for call in (other.agent.collectives if other.agent is not None else ())
         }
@@ -187,14 +187,14 @@ def _disagreeing(
                 yield (one, call), (other, partner)
 
 
-def _lines(case: Job, story: JobProcess, call: CollectiveCall) -> tuple[str, ...]:
-    folder = story.agent_folder
-    return distinct([case.line(frame) for frame in user_frames(call.path, agent_folder=folder)[:3]])
+def _lines(job: Job, process: JobProcess, call: CollectiveCall) -> tuple[str, ...]:
+    folder = process.agent_folder
+    return distinct([job.line(frame) for frame in user_frames(call.path, agent_folder=folder)[:3]])
 
 
-def _last_lines(case: Job, stories: list[JobProcess]) -> tuple[str, ...]:
-    last = [(one, one.agent.collectives[-1]) for one in stories if one.agent is not None and one.agent.collectives]
-    return distinct([line for one, call in last for line in _lines(case, one, call)[:1]])
+def _last_lines(job: Job, processes: list[JobProcess]) -> tuple[str, ...]:
+    last = [(one, one.agent.collectives[-1]) for one in processes if one.agent is not None and one.agent.collectives]
+    return distinct([line for one, call in last for line in _lines(job, one, call)[:1]])
 
 
 def _call(call: CollectiveCall) -> str:

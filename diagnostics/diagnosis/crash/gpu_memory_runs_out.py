@@ -16,16 +16,16 @@ from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.memory_limits import is_small_request, leak_frames
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
+from diagnostics.dynamic.failures.memory_limits import is_small_request, suspected_leaks
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     module_of,
-    named,
+    names_of,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
 
@@ -45,24 +45,24 @@ _OTHERS = re.compile(rf"Process (\d+) has {_SIZE} memory in use")
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first rank at fault whose allocation on a GPU failed."""
-    for story in sorted(to_blame(case), key=ended_s):
-        error = origin(case, story)
+    for process in sorted(primary_failures(job), key=ended_s):
+        error = root_exception(job, process)
         if error is not None and _TEXT.search(error.root_text):
-            return _match(case, story, error)
+            return _match(job, process, error)
     return None
 
 
-def _match(case: Job, story: JobProcess, error: RootException) -> Match:
+def _match(job: Job, process: JobProcess, error: RootException) -> Match:
     text = error.root_text
     total = _bytes(_TOTAL, text)
-    lines = locations_of(case, error)
-    keeping = leak_frames(case, story, error.frames)
+    lines = locations_of(job, error)
+    keeping = suspected_leaks(job, process, error.frames)
     leak = keeping[0] if keeping and is_small_request(_bytes(_ASKED, text), total) else None
-    kept = [case.line(frame) for frame in keeping[:2]]
+    kept = [job.line(frame) for frame in keeping[:2]]
     locations = distinct([*kept, *lines] if leak is not None else [*lines, *kept])
-    others = [found for found in _OTHERS.finditer(text) if int(found[1]) != story.pid]
+    others = [found for found in _OTHERS.finditer(text) if int(found[1]) != process.pid]
     values = [f"asked for {_words(_ASKED, text)}", f"{_words(_FREE, text)} free", f"of {_words(_TOTAL, text)}"]
     known = ", ".join(value for value in values if "unknown" not in value) or "out of memory"
     if others:
@@ -70,28 +70,28 @@ def _match(case: Job, story: JobProcess, error: RootException) -> Match:
             f"process {others[0][1]} holds {others[0][2]} {others[0][3]} of the same GPU: end it, or use another GPU"
         )
     elif leak is not None:
-        advice = f"keep a number, not the graph: {leak.function}.item() or .detach() at {case.line(leak)}"
+        advice = f"keep a number, not the graph: {leak.function}.item() or .detach() at {job.line(leak)}"
     else:
         advice = "take a smaller batch, gradient accumulation or activation checkpointing"
-    because = f"; {case.line(leak)} keeps {leak.function} of every iteration" if leak is not None else ""
+    because = f"; {job.line(leak)} keeps {leak.function} of every iteration" if leak is not None else ""
     at = f" at {lines[0]}" if lines else ""
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([story]))} ran out of GPU memory{at}: {known}{because}",
+        title=f"{sentence(names_of([process]))} ran out of GPU memory{at}: {known}{because}",
         evidence=[
-            end_evidence(story),
-            *path_evidence(case, error.text[:600], error.frames),
-            *(source_evidence(case, leak) if leak is not None else ()),
+            end_evidence(process),
+            *path_evidence(job, error.text[:600], error.frames),
+            *(source_evidence(job, leak) if leak is not None else ()),
         ],
         fix=Fix(text=advice, commands=("nvidia-smi",)),
         locations=locations,
-        module=module_of(story),
+        module=module_of(process),
         confidence=Confidence.LIKELY if leak is not None else Confidence.CONFIRMED,
-        explains=[error.story.pid],
+        explains=[error.process.pid],
         began_s=error.at_s,
     )
 

@@ -14,20 +14,20 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.wording import distinct, sentence, shown_bytes
+from diagnostics.core.wording import distinct, format_bytes, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.memory_limits import is_small_request, leak_frames
+from diagnostics.dynamic.failures.memory_limits import is_small_request, suspected_leaks
 from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
-from diagnostics.dynamic.failures.root_exception import locations_of, origin
+from diagnostics.dynamic.failures.root_exception import locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     module_of,
-    named,
+    names_of,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
     written_by,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
@@ -48,35 +48,35 @@ _UNITS = {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "T
 _BAD_ALLOC = re.compile(r"terminate called after throwing an instance of 'std::bad_(?:alloc|array_new_length)'")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first process at fault that asked for memory in vain."""
-    for story in sorted(to_blame(case), key=ended_s):
-        found = _by_exception(case, story) or _by_abort(case, story)
+    for process in sorted(primary_failures(job), key=ended_s):
+        found = _by_exception(job, process) or _by_abort(job, process)
         if found is not None:
             return found
     return None
 
 
-def _by_exception(case: Job, story: JobProcess) -> Match | None:
-    error = origin(case, story)
+def _by_exception(job: Job, process: JobProcess) -> Match | None:
+    error = root_exception(job, process)
     if error is None or not _TEXT.search(error.root_text) or _NOT_HOST.search(error.root_text):
         return None
-    evidence = path_evidence(case, error.text, error.frames)
-    return _match(case, story, error.root_text, locations_of(case, error), evidence, error.story, error.at_s)
+    evidence = path_evidence(job, error.text, error.frames)
+    return _match(job, process, error.root_text, locations_of(job, error), evidence, error.process, error.at_s)
 
 
-def _by_abort(case: Job, story: JobProcess) -> Match | None:
-    thrown = _BAD_ALLOC.search(written_by(case, story)) if is_fault(story.end.signal) else None
+def _by_abort(job: Job, process: JobProcess) -> Match | None:
+    thrown = _BAD_ALLOC.search(written_by(job, process)) if is_fault(process.end.signal) else None
     if thrown is None:
         return None
-    crash = native_crash(story)
-    lines = distinct([case.line(frame) for frame in crash.frames[:3]])
-    return _match(case, story, thrown[0], lines, path_evidence(case, thrown[0], crash.path), story, None)
+    crash = native_crash(process)
+    lines = distinct([job.line(frame) for frame in crash.frames[:3]])
+    return _match(job, process, thrown[0], lines, path_evidence(job, thrown[0], crash.path), process, None)
 
 
 def _match(
-    case: Job,
-    story: JobProcess,
+    job: Job,
+    process: JobProcess,
     text: str,
     lines: tuple[str, ...],
     evidence: tuple[Evidence, ...],
@@ -84,36 +84,36 @@ def _match(
     at_s: float | None,
 ) -> Match:
     asked = _asked(text)
-    total = _limit(case)
-    keeping = leak_frames(case, story)
+    total = _limit(job)
+    keeping = suspected_leaks(job, process)
     leak = keeping[0] if keeping and is_small_request(asked, total) else None
-    kept = [case.line(frame) for frame in keeping[:2]]
+    kept = [job.line(frame) for frame in keeping[:2]]
     locations = distinct([*kept, *lines] if leak is not None else [*lines, *kept])
-    size = f"{shown_bytes(asked)} " if asked is not None else ""
+    size = f"{format_bytes(asked)} " if asked is not None else ""
     at = f" at {lines[0]}" if lines else ""
-    have = f", of {shown_bytes(total)} that it may have" if total else ""
-    because = f"; {case.line(leak)} keeps {leak.function} of every iteration" if leak is not None else ""
+    have = f", of {format_bytes(total)} that it may have" if total else ""
+    because = f"; {job.line(leak)} keeps {leak.function} of every iteration" if leak is not None else ""
     advice = (
-        f"keep a number, not the tensor: {leak.function}.item() or .detach() at {case.line(leak)}"
+        f"keep a number, not the tensor: {leak.function}.item() or .detach() at {job.line(leak)}"
         if leak is not None
         else f"allocate less{at}: smaller batches or pieces, fewer workers; or raise the limit (ulimit -v, container)"
     )
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([story]))} asked for {size}memory in vain{at}{have}{because}",
+        title=f"{sentence(names_of([process]))} asked for {size}memory in vain{at}{have}{because}",
         evidence=[
-            end_evidence(story),
+            end_evidence(process),
             Evidence(source=f"process {raised_in.pid}", observed=text[:500]),
             *evidence,
-            *(source_evidence(case, leak) if leak is not None else ()),
+            *(source_evidence(job, leak) if leak is not None else ()),
         ],
         fix=Fix(text=advice),
         locations=locations,
-        module=module_of(story),
+        module=module_of(process),
         confidence=Confidence.LIKELY if leak is not None else Confidence.CONFIRMED,
         explains=[raised_in.pid],
         began_s=at_s,
@@ -128,7 +128,7 @@ def _asked(text: str) -> float | None:
     return None
 
 
-def _limit(case: Job) -> int | None:
+def _limit(job: Job) -> int | None:
     """Returns the bytes a process may have: the smaller of its address space limit and the machine's memory."""
-    limits = [size for size in (case.job.limits.get("as", -1), case.job.memory_bytes or -1) if size > 0]
+    limits = [size for size in (job.facts.limits.get("as", -1), job.facts.memory_bytes or -1) if size > 0]
     return min(limits, default=None)

@@ -18,14 +18,14 @@ from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
     written_by,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
@@ -51,16 +51,22 @@ _BARE = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the import that failed in the processes at fault."""
-    ends = [(story, error) for story in to_blame(case) if (error := origin(case, story)) and _is_import(error)]
+    ends = [
+        (process, error)
+        for process in primary_failures(job)
+        if (error := root_exception(job, process)) and _is_import(error)
+    ]
     if ends:
         first = min((error for _, error in ends), key=lambda error: error.at_s)
-        return _match(case, [story for story, error in ends if error.frame == first.frame], first)
-    for story in to_blame(case):
-        bare = _BARE.search(written_by(case, story)) if story.end.exit_code == 1 and story.uncaught is None else None
+        return _match(job, [process for process, error in ends if error.frame == first.frame], first)
+    for process in primary_failures(job):
+        bare = (
+            _BARE.search(written_by(job, process)) if process.end.exit_code == 1 and process.uncaught is None else None
+        )
         if bare is not None:
-            return _never_started(case, story, bare)
+            return _never_started(job, process, bare)
     return None
 
 
@@ -80,30 +86,30 @@ def _handled_import(error: RootException) -> bool:
     return error.before_first and not re.search(r"(?:ModuleNotFound|Import)Error", error.before_text)
 
 
-def _match(case: Job, stories: list[JobProcess], error: RootException) -> Match:
-    cause, fix, hiding = _explained(case, error)
-    locations = distinct([*locations_of(case, error), hiding])
+def _match(job: Job, processes: list[JobProcess], error: RootException) -> Match:
+    cause, fix, hiding = _explained(job, error)
+    locations = distinct([*locations_of(job, error), hiding])
     at = f" at {locations[0]}" if locations else ""
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} could not import{at}: {cause}",
+        title=f"{sentence(names_of(processes))} could not import{at}: {cause}",
         evidence=[
-            end_evidence(stories[0]),
-            *path_evidence(case, error.text, error.frames or error.path),
-            *(source_evidence(case, error.frame) if error.frame is not None else ()),
+            end_evidence(processes[0]),
+            *path_evidence(job, error.text, error.frames or error.path),
+            *(source_evidence(job, error.frame) if error.frame is not None else ()),
         ],
         fix=fix,
         locations=locations,
-        explains=[error.story.pid],
+        explains=[error.process.pid],
         began_s=error.at_s,
     )
 
 
-def _explained(case: Job, error: RootException) -> tuple[str, Fix, str]:
+def _explained(job: Job, error: RootException) -> tuple[str, Fix, str]:
     """Returns the cause, what helps, and the file of the job that hides a library ("" where none does)."""
     text = error.message
     if "circular import" in text:
@@ -116,9 +122,9 @@ def _explained(case: Job, error: RootException) -> tuple[str, Fix, str]:
         return f"no module named {found[1]}", Fix(text=fix, commands=() if own else (f"python -m pip show {top}",)), ""
     if found := _NAME.search(text):
         file, module = found[3] or "", found[2]
-        inside = bool(file) and file.startswith(f"{case.job.cwd}/")
+        inside = bool(file) and file.startswith(f"{job.facts.cwd}/")
         if inside and module.partition(".")[0] in sys.stdlib_module_names:
-            hiding = shown_path(file, case.job.cwd)
+            hiding = shown_path(file, job.facts.cwd)
             return f"{hiding} hides Python's own {module}", Fix(text=f"give {hiding} another name"), f"{hiding}:1"
         return f"{module} has no {found[1]}", Fix(text=f"see which version of {module} has {found[1]}"), ""
     if found := _NO_ATTRIBUTE.search(text):
@@ -133,14 +139,14 @@ def _explained(case: Job, error: RootException) -> tuple[str, Fix, str]:
     return text, Fix(text="correct the import"), ""
 
 
-def _never_started(case: Job, story: JobProcess, bare: re.Match[str]) -> Match:
+def _never_started(job: Job, process: JobProcess, bare: re.Match[str]) -> Match:
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([story]))} did not start: {bare[0]}",
-        evidence=[end_evidence(story), Evidence(source="python", observed=bare[0]), *output_evidence(story)],
+        title=f"{sentence(names_of([process]))} did not start: {bare[0]}",
+        evidence=[end_evidence(process), Evidence(source="python", observed=bare[0]), *output_evidence(process)],
         fix=Fix(text="correct the name behind python -m, or start it in the folder that holds it"),
     )

@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.wording import distinct, sentence, shown_bytes
+from diagnostics.core.wording import distinct, format_bytes, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.memory_limits import leak_frames, memory_limit
-from diagnostics.dynamic.failures.native_crash import killed_silently, stood_at
-from diagnostics.dynamic.job.evidence import end_evidence, ended_s, module_of, named, source_evidence
+from diagnostics.dynamic.failures.memory_limits import memory_limit, suspected_leaks
+from diagnostics.dynamic.failures.native_crash import killed_without_trace, stood_at
+from diagnostics.dynamic.job.evidence import end_evidence, ended_s, module_of, names_of, source_evidence
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 
 CODE = "D220"
@@ -31,62 +31,62 @@ _RSS = re.compile(r"anon-rss:(\d+)kB")
 _SLURM = re.compile(r"Detected \d+ oom[-_]kill event|oom-kill event\(s\)|OUT_OF_MEMORY")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first process that the OOM killer ended."""
-    killed = killed_silently(case)
+    killed = killed_without_trace(job)
     if not killed:
         return None
-    named_by_kernel = {int(found[1]): line for line in case.job.kernel_lines if (found := _KILLED.search(line))}
-    by_name = [story for story in killed if story.pid in named_by_kernel]
+    named_by_kernel = {int(found[1]): line for line in job.facts.kernel_lines if (found := _KILLED.search(line))}
+    by_name = [process for process in killed if process.pid in named_by_kernel]
     if by_name:
         first = min(by_name, key=ended_s)
         line = named_by_kernel[first.pid]
-        return _match(case, first, Evidence(source="kernel log", observed=line), Confidence.CONFIRMED, _rss(line))
-    if case.job.oom_kills:
-        told = Evidence(source="OOM kills of the job's control group", observed=str(case.job.oom_kills), expected="0")
-        alone = len(killed) <= case.job.oom_kills
-        return _match(case, min(killed, key=ended_s), told, Confidence.CONFIRMED if alone else Confidence.LIKELY, "")
-    if slurm := _SLURM.search(case.output):
+        return _match(job, first, Evidence(source="kernel log", observed=line), Confidence.CONFIRMED, _rss(line))
+    if job.facts.oom_kills:
+        told = Evidence(source="OOM kills of the job's control group", observed=str(job.facts.oom_kills), expected="0")
+        alone = len(killed) <= job.facts.oom_kills
+        return _match(job, min(killed, key=ended_s), told, Confidence.CONFIRMED if alone else Confidence.LIKELY, "")
+    if slurm := _SLURM.search(job.output):
         told = Evidence(source="Slurm", observed=slurm[0])
-        return _match(case, min(killed, key=ended_s), told, Confidence.LIKELY, "")
+        return _match(job, min(killed, key=ended_s), told, Confidence.LIKELY, "")
     return None
 
 
 def _rss(line: str) -> str:
     found = _RSS.search(line)
-    return shown_bytes(int(found[1]) * 1024) if found else ""
+    return format_bytes(int(found[1]) * 1024) if found else ""
 
 
-def _match(case: Job, story: JobProcess, told: Evidence, confidence: Confidence, rss: str) -> Match:
-    keeping = leak_frames(case, _rank_of(case, story))
-    stood = stood_at(case, story)
+def _match(job: Job, process: JobProcess, told: Evidence, confidence: Confidence, rss: str) -> Match:
+    keeping = suspected_leaks(job, _rank_of(job, process))
+    stood = stood_at(job, process)
     frame = keeping[0] if keeping else None
-    locations = distinct([*(case.line(one) for one in keeping[:2]), *stood])
-    who = sentence(named([story]))
-    allowed = memory_limit(case, story)
-    limit = f" of {shown_bytes(allowed)}" if allowed else ""
+    locations = distinct([*(job.line(one) for one in keeping[:2]), *stood])
+    who = sentence(names_of([process]))
+    allowed = memory_limit(job, process)
+    limit = f" of {format_bytes(allowed)}" if allowed else ""
     size = f" at {rss} resident" if rss else ""
-    leak = f"; {case.line(frame)} keeps {frame.function} of every iteration" if frame is not None else ""
+    leak = f"; {job.line(frame)} keeps {frame.function} of every iteration" if frame is not None else ""
     advice = (
-        f"keep a number, not the tensor: {frame.function}.item() or .detach() at {case.line(frame)}"
+        f"keep a number, not the tensor: {frame.function}.item() or .detach() at {job.line(frame)}"
         if frame is not None
         else "use fewer data workers, a smaller batch or data that is read piece by piece; or give the job more memory"
     )
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
         title=f"{who} was killed by the kernel's OOM killer{size}: the memory{limit} was full{leak}",
-        evidence=[told, end_evidence(story), *(source_evidence(case, frame) if frame is not None else ())],
+        evidence=[told, end_evidence(process), *(source_evidence(job, frame) if frame is not None else ())],
         fix=Fix(text=advice, commands=("dmesg | grep -i 'killed process'",)),
         locations=locations,
-        module=module_of(story),
+        module=module_of(process),
         confidence=confidence,
     )
 
 
-def _rank_of(case: Job, story: JobProcess) -> JobProcess:
-    parent = case.of_pid(story.parent_pid)
-    return parent if story.part is ProcessRole.DATA_WORKER and parent is not None else story
+def _rank_of(job: Job, process: JobProcess) -> JobProcess:
+    parent = job.of_pid(process.parent_pid)
+    return parent if process.part is ProcessRole.DATA_WORKER and parent is not None else process

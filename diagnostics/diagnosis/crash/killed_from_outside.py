@@ -22,11 +22,11 @@ from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     interrupted_s,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole, SignalSent
 from diagnostics.dynamic.launch.kill_commands import KillCommand, kill_command
@@ -55,33 +55,35 @@ _MEANING = {
 }  # fmt: skip
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first process at fault that a signal ended, or the launcher that was told to end."""
-    blamed_ones = [story for story in to_blame(case) if story.ended_by != "launcher"]  # that one had failed before
-    killed = [story for story in blamed_ones if story.end.signal in KILLS]
-    killed += [] if killed else _killed_by_peers(case)
+    blamed_ones = [
+        process for process in primary_failures(job) if process.ended_by != "launcher"
+    ]  # that one had failed before
+    killed = [process for process in blamed_ones if process.end.signal in KILLS]
+    killed += [] if killed else _killed_by_peers(job)
     if killed:
-        return _of_process(case, min(killed, key=ended_s))
-    return None if case.culprits else _of_launcher(case)
+        return _of_process(job, min(killed, key=ended_s))
+    return None if job.culprits else _of_launcher(job)
 
 
-def _killed_by_peers(case: Job) -> list[JobProcess]:
+def _killed_by_peers(job: Job) -> list[JobProcess]:
     """Ranks that another process of the job ended are nobody's victims but that line's."""
-    if any(one.failed and one.ended_by in ("", "unknown") for one in case.ranks):
+    if any(one.failed and one.ended_by in ("", "unknown") for one in job.ranks):
         return []
-    return [one for one in case.ranks if one.end.signal in KILLS and one.ended_by.startswith("pid ")]
+    return [one for one in job.ranks if one.end.signal in KILLS and one.ended_by.startswith("pid ")]
 
 
-def _of_process(case: Job, story: JobProcess) -> Match | None:
-    number = story.end.signal or 0
-    sender = _sender(case, story, number)
+def _of_process(job: Job, process: JobProcess) -> Match | None:
+    number = process.end.signal or 0
+    sender = _sender(job, process, number)
     if sender is not None:
-        return _by_job(case, story, sender)
-    command = kill_command(case, story, number)
+        return _by_job(job, process, sender)
+    command = kill_command(job, process, number)
     if command is not None:
-        return _by_command(case, story, number, command)
+        return _by_command(job, process, number, command)
     meaning, fix = _MEANING.get(signal.Signals(number), ("another process sent it", "look for who sends this signal"))
-    slurm = _SLURM.search(case.output)
+    slurm = _SLURM.search(job.output)
     if slurm:
         why = (slurm[1] or "by scancel").strip().lower()
         meaning, fix = (
@@ -89,16 +91,16 @@ def _of_process(case: Job, story: JobProcess) -> Match | None:
             "ask for more time (--time), or save and resume (--signal, --requeue)",
         )
     confirmed = slurm is not None or number in (signal.SIGXCPU, signal.SIGXFSZ)
-    evidence = [end_evidence(story), *output_evidence(story)]
+    evidence = [end_evidence(process), *output_evidence(process)]
     if slurm:
         evidence.append(Evidence(source="Slurm", observed=slurm[0]))
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([story]))} was ended by {signal_name(number)} from outside: {meaning}",
+        title=f"{sentence(names_of([process]))} was ended by {signal_name(number)} from outside: {meaning}",
         evidence=evidence,
         fix=Fix(text=fix),
         confidence=Confidence.CONFIRMED if confirmed else Confidence.LIKELY,
@@ -106,37 +108,37 @@ def _of_process(case: Job, story: JobProcess) -> Match | None:
     )
 
 
-def _sender(case: Job, story: JobProcess, number: int) -> SignalSent | None:
+def _sender(job: Job, process: JobProcess, number: int) -> SignalSent | None:
     """Returns the call in the job that sent the signal: to the process itself, or to its group."""
     before = [
         one
-        for one in case.sent
-        if one.signal == number and one.at_s <= ended_s(story) + SLACK_S and one.target_pid != 0
+        for one in job.sent
+        if one.signal == number and one.at_s <= ended_s(process) + SLACK_S and one.target_pid != 0
     ]
-    direct = [one for one in before if one.target_pid == story.pid]
-    group = [one for one in before if one.target_pid < 0 and story.ended_by == f"pid {one.sender_pid}"]
+    direct = [one for one in before if one.target_pid == process.pid]
+    group = [one for one in before if one.target_pid < 0 and process.ended_by == f"pid {one.sender_pid}"]
     return max(direct or group, key=lambda one: one.at_s, default=None)
 
 
-def _by_job(case: Job, story: JobProcess, sent: SignalSent) -> Match:
-    sender = case.of_pid(sent.sender_pid)
+def _by_job(job: Job, process: JobProcess, sent: SignalSent) -> Match:
+    sender = job.of_pid(sent.sender_pid)
     folder = sender.agent.agent_folder if sender is not None and sender.agent is not None else ""
     frames = user_frames(sent.path, agent_folder=folder)
-    locations = distinct([case.line(frame) for frame in frames[:3]])
-    itself = sent.sender_pid == story.pid
-    by = "itself" if itself else named([sender]) if sender is not None else f"process {sent.sender_pid}"
+    locations = distinct([job.line(frame) for frame in frames[:3]])
+    itself = sent.sender_pid == process.pid
+    by = "itself" if itself else names_of([sender]) if sender is not None else f"process {sent.sender_pid}"
     at = f" at {locations[0]}" if locations else ""
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([story]))} was ended by {signal_name(sent.signal)}, sent by {by}{at}",
+        title=f"{sentence(names_of([process]))} was ended by {signal_name(sent.signal)}, sent by {by}{at}",
         evidence=[
-            end_evidence(story),
-            *path_evidence(case, f"signal {sent.signal} to {sent.target_pid} from process {sent.sender_pid}", frames),
-            *(source_evidence(case, frames[0]) if frames else ()),
+            end_evidence(process),
+            *path_evidence(job, f"signal {sent.signal} to {sent.target_pid} from process {sent.sender_pid}", frames),
+            *(source_evidence(job, frames[0]) if frames else ()),
         ],
         fix=Fix(text=f"do not send the signal{at}, or see why that line thinks the process must end"),
         locations=locations,
@@ -145,50 +147,50 @@ def _by_job(case: Job, story: JobProcess, sent: SignalSent) -> Match:
     )
 
 
-def _by_command(case: Job, story: JobProcess, number: int, by: KillCommand) -> Match:
+def _by_command(job: Job, process: JobProcess, number: int, by: KillCommand) -> Match:
     at = f" at {by.locations[0]}" if by.locations else ""
     over = f": its {by.ran_out_s:g} s were over" if by.ran_out_s is not None else ""
     advice = "give it more time, or save and resume" if over else "see why that line ends the process"
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([story]))} was ended by {signal_name(number)} from `{by.command}`{at}{over}",
-        evidence=[end_evidence(story), Evidence(source="the job's command", observed=by.command)],
+        title=f"{sentence(names_of([process]))} was ended by {signal_name(number)} from `{by.command}`{at}{over}",
+        evidence=[end_evidence(process), Evidence(source="the job's command", observed=by.command)],
         fix=Fix(text=f"{advice}{at}"),
         locations=by.locations,
         confidence=Confidence.CONFIRMED if by.certain else Confidence.LIKELY,
-        explains=[rank.pid for rank in case.ranks] if story.part is ProcessRole.LAUNCHER else [],
+        explains=[rank.pid for rank in job.ranks] if process.part is ProcessRole.LAUNCHER else [],
         generic=True,
     )
 
 
-def _of_launcher(case: Job) -> Match | None:
+def _of_launcher(job: Job) -> Match | None:
     """Returns the launcher's own end by a signal, which it passes on to its ranks."""
-    stopped_s = interrupted_s(case)
-    for story in case.processes:
-        if story.part is not ProcessRole.LAUNCHER or ended_s(story) >= stopped_s or case.job.ended_for_hanging:
+    stopped_s = interrupted_s(job)
+    for process in job.processes:
+        if process.part is not ProcessRole.LAUNCHER or ended_s(process) >= stopped_s or job.facts.ended_for_hanging:
             continue
-        told = _LAUNCHER_GOT.search(story.uncaught.message) if story.uncaught is not None else None
-        number = int(told[1]) if told else story.end.signal
-        if number not in KILLS or story.ended_by in ("doctor", "launcher"):
+        told = _LAUNCHER_GOT.search(process.uncaught.message) if process.uncaught is not None else None
+        number = int(told[1]) if told else process.end.signal
+        if number not in KILLS or process.ended_by in ("doctor", "launcher"):
             continue
-        command = kill_command(case, story, number)
+        command = kill_command(job, process, number)
         if command is not None:
-            return _by_command(case, story, number, command)
+            return _by_command(job, process, number, command)
         meaning, fix = _MEANING.get(signal.Signals(number), ("another process sent it", "look for who sends it"))
         return blamed(
-            case,
-            [story],
+            job,
+            [process],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
             title=f"The launcher got {signal_name(number)} and ended its ranks: {meaning}",
-            evidence=[end_evidence(story), *output_evidence(story)],
+            evidence=[end_evidence(process), *output_evidence(process)],
             fix=Fix(text=fix),
             confidence=Confidence.CONFIRMED if told else Confidence.LIKELY,
-            explains=[rank.pid for rank in case.ranks],
+            explains=[rank.pid for rank in job.ranks],
         )
     return None

@@ -18,15 +18,15 @@ from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.native_crash import is_fault, native_crash
-from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.failures.root_exception import root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     module_of,
-    named,
+    names_of,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
     written_by,
 )
 from diagnostics.dynamic.job.job import Job
@@ -50,31 +50,33 @@ _OTHERS = re.compile(r"'(?:gloo::|c10::Dist|std::bad_alloc)")
 _ASSERTED = re.compile(r"^[^\n]{0,300}: Assertion [`'][^\n]{1,300}' failed\.", re.MULTILINE)
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first rank at fault that left the C library's last words."""
-    for story in sorted(to_blame(case), key=ended_s):
+    for process in sorted(primary_failures(job), key=ended_s):
         words = (
-            _last_words(written_by(case, story)) if is_fault(story.end.signal) and origin(case, story) is None else None
+            _last_words(written_by(job, process))
+            if is_fault(process.end.signal) and root_exception(job, process) is None
+            else None
         )
         if words is None:
             continue
         said, meaning, fix = words
-        crash = native_crash(story)
-        locations = distinct([case.line(frame) for frame in crash.frames[:3]])
+        crash = native_crash(process)
+        locations = distinct([job.line(frame) for frame in crash.frames[:3]])
         at = f" at {locations[0]}" if locations else ""
-        module = module_of(story)
+        module = module_of(process)
         return blamed(
-            case,
-            [story],
+            job,
+            [process],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
-            title=f"{sentence(named([story]))} died of {signal_name(story.end.signal or 0)}{at}: {meaning}",
+            title=f"{sentence(names_of([process]))} died of {signal_name(process.end.signal or 0)}{at}: {meaning}",
             evidence=[
-                end_evidence(story),
-                Evidence(source=f"output of process {story.pid}", observed=said),
-                *(source_evidence(case, crash.frames[0]) if crash.frames else ()),
-                *path_evidence(case, "faulthandler", crash.path),
+                end_evidence(process),
+                Evidence(source=f"output of process {process.pid}", observed=said),
+                *(source_evidence(job, crash.frames[0]) if crash.frames else ()),
+                *path_evidence(job, "faulthandler", crash.path),
             ],
             fix=Fix(text=f"{fix}{at}"),
             locations=locations,

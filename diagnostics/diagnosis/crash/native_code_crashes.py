@@ -14,17 +14,17 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.native_crash import NativeCrash, crashed_child, is_fault, native_crash
-from diagnostics.dynamic.failures.root_exception import origin
+from diagnostics.dynamic.failures.native_crash import NativeCrash, child_crash, is_fault, native_crash
+from diagnostics.dynamic.failures.root_exception import root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     module_of,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
 
@@ -34,25 +34,33 @@ CLASS = "native-crash"
 EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first rank at fault that died of a fault signal, with all that died alike."""
-    died = [story for story in to_blame(case) if is_fault(story.end.signal) and origin(case, story) is None]
+    died = [
+        process
+        for process in primary_failures(job)
+        if is_fault(process.end.signal) and root_exception(job, process) is None
+    ]
     if not died:
-        return _in_child(case)
+        return _in_child(job)
     first = min(died, key=ended_s)
     crash = native_crash(first)
     top = crash.frames[:1]
-    alike = [story for story in died if story.end.signal == first.end.signal and native_crash(story).frames[:1] == top]
-    locations = distinct([case.line(frame) for frame in crash.frames[:3]])
+    alike = [
+        process
+        for process in died
+        if process.end.signal == first.end.signal and native_crash(process).frames[:1] == top
+    ]
+    locations = distinct([job.line(frame) for frame in crash.frames[:3]])
     module = module_of(first)
     return blamed(
-        case,
+        job,
         alike,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
         title=_title(alike, first, crash, locations, module),
-        evidence=_evidence(case, first, crash),
+        evidence=_evidence(job, first, crash),
         fix=_fix(crash, locations, module),
         locations=locations,
         module=module,
@@ -61,28 +69,28 @@ def match(case: Job) -> Match | None:
     )
 
 
-def _in_child(case: Job) -> Match | None:
+def _in_child(job: Job) -> Match | None:
     """Returns the crash of a helper that a process at fault waited for, and whose end it complained about."""
-    for story in to_blame(case):
-        error = origin(case, story)
-        child = crashed_child(case, story, error) if error is not None else None
+    for process in primary_failures(job):
+        error = root_exception(job, process)
+        child = child_crash(job, process, error) if error is not None else None
         if error is None or child is None:
             continue
         crash = native_crash(child)
-        waited = [case.line(frame) for frame in error.frames[:2]]
-        locations = distinct([*(case.line(frame) for frame in crash.frames[:2]), *waited])
+        waited = [job.line(frame) for frame in error.frames[:2]]
+        locations = distinct([*(job.line(frame) for frame in crash.frames[:2]), *waited])
         called = f", called at {locations[0]}" if crash.frames else ""
         return blamed(
-            case,
-            [story],
+            job,
+            [process],
             code=CODE,
             name=NAME,
             failure_class=CLASS,
             title=(
-                f"A child process ({child.pid}) of {named([story])} died of {signal_name(child.end.signal or 0)}"
+                f"A child process ({child.pid}) of {names_of([process])} died of {signal_name(child.end.signal or 0)}"
                 f" in native code{called}; the parent then raised {error.text[:200]}"
             ),
-            evidence=[*_evidence(case, child, crash), *path_evidence(case, error.text, error.frames)],
+            evidence=[*_evidence(job, child, crash), *path_evidence(job, error.text, error.frames)],
             fix=_fix(crash, locations if crash.frames else (), ""),
             locations=locations,
             confidence=Confidence.CONFIRMED if crash.own_thread else Confidence.LIKELY,
@@ -95,7 +103,7 @@ def _in_child(case: Job) -> Match | None:
 def _title(
     alike: list[JobProcess], first: JobProcess, crash: NativeCrash, locations: tuple[str, ...], module: str
 ) -> str:
-    who = sentence(named(alike))
+    who = sentence(names_of(alike))
     name = signal_name(first.end.signal or 0)
     thread = "" if crash.in_main else " in a thread beside the main one"
     if crash.recursion:
@@ -108,15 +116,15 @@ def _title(
     )
 
 
-def _evidence(case: Job, story: JobProcess, crash: NativeCrash) -> list[Evidence]:
-    evidence = [end_evidence(story)]
+def _evidence(job: Job, process: JobProcess, crash: NativeCrash) -> list[Evidence]:
+    evidence = [end_evidence(process)]
     if crash.frames:
-        evidence.extend(source_evidence(case, crash.frames[0]))
-    error = story.fault.error if story.fault is not None else ""
-    evidence.extend(path_evidence(case, f"faulthandler: {error}", crash.path))
-    if story.native:
-        evidence.append(Evidence(source="native frames of the core dump", observed="\n".join(story.native[:8])))
-    return evidence if len(evidence) > 1 else [*evidence, *output_evidence(story)]
+        evidence.extend(source_evidence(job, crash.frames[0]))
+    error = process.fault.error if process.fault is not None else ""
+    evidence.extend(path_evidence(job, f"faulthandler: {error}", crash.path))
+    if process.native:
+        evidence.append(Evidence(source="native frames of the core dump", observed="\n".join(process.native[:8])))
+    return evidence if len(evidence) > 1 else [*evidence, *output_evidence(process)]
 
 
 def _fix(crash: NativeCrash, locations: tuple[str, ...], module: str) -> Fix:

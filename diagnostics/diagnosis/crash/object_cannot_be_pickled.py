@@ -23,18 +23,18 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.file_errors import calls_load
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
-    named,
+    names_of,
     path_evidence,
+    primary_failures,
     source_evidence,
     stood_still,
-    to_blame,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.stall.queue_losses import lost_objects
 
 CODE = "D270"
@@ -52,18 +52,18 @@ _THROUGH = ("/multiprocessing/", "/pickle.py", "/copyreg.py", "/torch/utils/data
 _NEVER = re.compile(r"UnpicklingError|weights_only|torch\.load")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first object that could not be sent, told by the sender or by a child that could not take it."""
-    for story in sorted((*to_blame(case), *_children(case)), key=ended_s):
-        error = origin(case, story)
+    for process in sorted((*primary_failures(job), *_children(job)), key=ended_s):
+        error = root_exception(job, process)
         text = error.text if error is not None else ""
         found = _TEXT.search(text)
-        if error is None or found is None or _NEVER.search(text) or calls_load(case, error.frame):
+        if error is None or found is None or _NEVER.search(text) or calls_load(job, error.frame):
             continue
         through = any(part in frame.file for frame in error.path for part in _THROUGH)
         if through or "pickle" in text.lower() or "Can't get attribute" in text:
-            return _match(case, story, error, _thing(found))
-    return _lost(case) if stood_still(case) else None
+            return _match(job, process, error, _thing(found))
+    return _lost(job) if stood_still(job) else None
 
 
 def _thing(found: re.Match[str]) -> str:
@@ -71,65 +71,65 @@ def _thing(found: re.Match[str]) -> str:
     return next((group for group in found.groups() if group), "an object")
 
 
-def _lost(case: Job) -> Match | None:
+def _lost(job: Job) -> Match | None:
     """Returns the first object that a queue lost while its reader waited, and all ranks that lost one like it."""
-    texts = [(one, _TEXT.search(f"{one.raised.type}: {one.raised.message}")) for one in lost_objects(case)]
+    texts = [(one, _TEXT.search(f"{one.raised.type}: {one.raised.message}")) for one in lost_objects(job)]
     lost = [(one, found) for one, found in texts if found is not None]
     if not lost:
         return None
     first, found = lost[0]
     thing = _thing(found)
-    made = _definition(case, thing)
-    locations = distinct([case.line(frame) for frame in (*((made,) if made is not None else ()), *first.frames)])
+    made = _definition(job, thing)
+    locations = distinct([job.line(frame) for frame in (*((made,) if made is not None else ()), *first.frames)])
     at = f" from {locations[0]}" if locations else ""
     what = "a batch" if first.frames else "an object"
     text = f"{first.raised.type}: {first.raised.message}"
     return blamed(
-        case,
+        job,
         [one.rank for one, _ in lost],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([one.story for one, _ in lost]))} lost {what}{at}: {thing} cannot be pickled, and who "
+        title=f"{sentence(names_of([one.process for one, _ in lost]))} lost {what}{at}: {thing} cannot be pickled, and who "
         "waits for it waits for ever",
         evidence=[
-            *path_evidence(case, text, first.raised.path),
-            *(source_evidence(case, made) if made is not None else ()),
+            *path_evidence(job, text, first.raised.path),
+            *(source_evidence(job, made) if made is not None else ()),
         ],
         fix=Fix(text=f"send no {thing} through the queue: make it where it is used"),
         locations=locations,
-        explains=[one.story.pid for one, _ in lost],
+        explains=[one.process.pid for one, _ in lost],
         confidence=Confidence.LIKELY,
         began_s=min(one.raised.at_s for one, _ in lost),
     )
 
 
-def _children(case: Job) -> list[JobProcess]:
-    return [one for one in case.processes if one.failed and one.uncaught is not None]
+def _children(job: Job) -> list[JobProcess]:
+    return [one for one in job.processes if one.failed and one.uncaught is not None]
 
 
-def _match(case: Job, story: JobProcess, error: RootException, thing: str) -> Match:
-    made = _definition(case, thing)
-    lines = locations_of(case, error)
-    if not lines and (parent := case.of_pid(story.parent_pid)) is not None and parent.agent is not None:
+def _match(job: Job, process: JobProcess, error: RootException, thing: str) -> Match:
+    made = _definition(job, thing)
+    lines = locations_of(job, error)
+    if not lines and (parent := job.of_pid(process.parent_pid)) is not None and parent.agent is not None:
         started = parent.agent.last_event("child")  # a child that could not find the name has no line of its own
-        lines = distinct([case.line(frame) for frame in (started.path if started is not None else ())[:1]])
-    locations = distinct([*lines[:1], case.line(made) if made is not None else "", *lines[1:]])
+        lines = distinct([job.line(frame) for frame in (started.path if started is not None else ())[:1]])
+    locations = distinct([*lines[:1], job.line(made) if made is not None else "", *lines[1:]])
     at = f" at {locations[0]}" if locations else ""
     missing = error.message.startswith("Can't get attribute")
     what = f"{thing} is not found by the child" if missing else f"{thing} cannot be pickled"
-    where = f", made at {case.line(made)}" if made is not None else ""
+    where = f", made at {job.line(made)}" if made is not None else ""
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([story]))} could not hand an object to a new process{at}: {what}{where}",
+        title=f"{sentence(names_of([process]))} could not hand an object to a new process{at}: {what}{where}",
         evidence=[
-            end_evidence(story),
-            *path_evidence(case, error.text, error.frames or error.path),
-            *(source_evidence(case, made) if made is not None else ()),
+            end_evidence(process),
+            *path_evidence(job, error.text, error.frames or error.path),
+            *(source_evidence(job, made) if made is not None else ()),
         ],
         fix=Fix(
             text=f"define {thing} at the top of an importable module"
@@ -137,17 +137,17 @@ def _match(case: Job, story: JobProcess, error: RootException, thing: str) -> Ma
             else f"make {thing} in the child (first use, or worker_init_fn), and leave it out in __getstate__"
         ),
         locations=locations,
-        explains=[error.story.pid],
+        explains=[error.process.pid],
         began_s=error.at_s,
     )
 
 
-def _definition(case: Job, thing: str) -> Frame | None:
+def _definition(job: Job, thing: str) -> Frame | None:
     """Returns where `main.<locals>.collate` or `main.<locals>.<lambda>` is defined, None where that is not clear."""
     name = thing.rpartition(".")[2]
     owner = thing.rpartition(".<locals>")[0].rpartition(".")[2] if "<locals>" in thing else ""
     found = []
-    for file, source in user_files(case):
+    for file, source in job_sources(job):
         for node in ast.walk(source.tree) if source.tree is not None else ():
             defined = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name
             if not defined and not (name == "<lambda>" and isinstance(node, ast.Lambda)):

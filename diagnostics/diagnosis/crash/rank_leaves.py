@@ -17,18 +17,18 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, last_line, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, origin
+from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
     written_by,
 )
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.record.agent_data import LifecycleEvent
 
 CODE = "D202"
@@ -40,56 +40,56 @@ _JUST_BEFORE_S = 5.0  # an exception caught so long before the exit led to it
 _HIDDEN = (ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.CAUGHT, ExceptionSource.THREAD)
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first process at fault that ended by its own word, without an exception that anybody saw."""
-    for story in to_blame(case):
-        if story.end.exit_code not in (0, None) and origin(case, story) is None:
-            return _match(case, story)
+    for process in primary_failures(job):
+        if process.end.exit_code not in (0, None) and root_exception(job, process) is None:
+            return _match(job, process)
     return None
 
 
-def _leaving(story: JobProcess) -> LifecycleEvent | None:
+def _leaving(process: JobProcess) -> LifecycleEvent | None:
     """Returns the last way out that a file of the job took: multiprocessing's own `sys.exit` follows the user's."""
-    events = story.agent.events if story.agent is not None else ()
+    events = process.agent.events if process.agent is not None else ()
     ways = [event for event in events if event.kind in ("sys.exit", "os._exit", "os.abort")]
     in_files = [event for event in ways if any(not frame.file.startswith("<") for frame in event.path)]
     found = in_files or ways
     return found[-1] if found else None
 
 
-def _left_there(story: JobProcess, where: LifecycleEvent | None) -> bool:
+def _left_there(process: JobProcess, where: LifecycleEvent | None) -> bool:
     """Whether another rank left by the same line with an error, also where its launcher had begun to end it."""
-    event = _leaving(story) if story.failed else None
+    event = _leaving(process) if process.failed else None
     return event is not None and where is not None and bool(event.value) and event.path[:1] == where.path[:1]
 
 
-def _match(case: Job, story: JobProcess) -> Match:
-    event = _leaving(story)
-    folder = story.agent_folder
+def _match(job: Job, process: JobProcess) -> Match:
+    event = _leaving(process)
+    folder = process.agent_folder
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
-    said = last_line(written_by(case, story))
-    if not frames and (written := _raise_of(case, story, said)) is not None:
+    said = last_line(written_by(job, process))
+    if not frames and (written := _raise_of(job, process, said)) is not None:
         frames = (written,)
-    caught = _caught_before(story, event)
-    before = locations_of(case, of_raised(case, story, caught)) if caught is not None else ()
-    own = [case.line(frame) for frame in frames[:2]]
+    caught = _caught_before(process, event)
+    before = locations_of(job, of_raised(job, process, caught)) if caught is not None else ()
+    own = [job.line(frame) for frame in frames[:2]]
     locations = distinct([*before[:1], *own, *before[1:]])
     at = f" at {own[0]}" if own else ""
     why = f" after {caught.text}" if caught is not None else f": {said}" if said else ""
     raised = f", raised at {before[0]}" if before else ""
-    alike = [story, *(one for one in case.ranks if one.pid != story.pid and _left_there(one, event))]
+    alike = [process, *(one for one in job.ranks if one.pid != process.pid and _left_there(one, event))]
     return blamed(
-        case,
+        job,
         alike,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(alike))} left with exit code {story.end.exit_code}{at}{why}{raised}",
+        title=f"{sentence(names_of(alike))} left with exit code {process.end.exit_code}{at}{why}{raised}",
         evidence=[
-            end_evidence(story),
-            *path_evidence(case, f"{event.kind}({event.value})" if event is not None else "raise SystemExit", frames),
-            *(path_evidence(case, caught.text, caught.user_path) if caught is not None else ()),
-            *(source_evidence(case, frames[0]) if frames else output_evidence(story)),
+            end_evidence(process),
+            *path_evidence(job, f"{event.kind}({event.value})" if event is not None else "raise SystemExit", frames),
+            *(path_evidence(job, caught.text, caught.user_path) if caught is not None else ()),
+            *(source_evidence(job, frames[0]) if frames else output_evidence(process)),
         ],
         fix=Fix(text=f"see why the program leaves{at}; an exception that is let through names its own line"),
         locations=locations,
@@ -98,17 +98,17 @@ def _match(case: Job, story: JobProcess) -> Match:
     )
 
 
-def _caught_before(story: JobProcess, event: LifecycleEvent | None) -> ExceptionRecord | None:
-    caught = [one for one in story.raised if one.how in _HIDDEN and one.user_path]
-    if not caught or event is None or story.end.at_s is None:
+def _caught_before(process: JobProcess, event: LifecycleEvent | None) -> ExceptionRecord | None:
+    caught = [one for one in process.raised if one.how in _HIDDEN and one.user_path]
+    if not caught or event is None or process.end.at_s is None:
         return None
-    return caught[-1] if caught[-1].at_s >= story.end.at_s - _JUST_BEFORE_S else None
+    return caught[-1] if caught[-1].at_s >= process.end.at_s - _JUST_BEFORE_S else None
 
 
-def _raise_of(case: Job, story: JobProcess, said: str) -> Frame | None:
+def _raise_of(job: Job, process: JobProcess, said: str) -> Frame | None:
     """Returns the one `raise SystemExit("...")` in the job's files whose text was the last thing written."""
     found = []
-    for name, source in user_files(case, story):
+    for name, source in job_sources(job, process):
         for node in ast.walk(source.tree) if source.tree is not None else ():
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and _fits(node.exc, said):
                 found.append(Frame(file=name, line=node.lineno, function=""))

@@ -18,7 +18,7 @@ from diagnostics.core.wording import sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.teardown import NO_EXCEPTION, is_teardown, is_through
-from diagnostics.dynamic.job.evidence import end_evidence, named, to_blame, written_by
+from diagnostics.dynamic.job.evidence import end_evidence, names_of, primary_failures, written_by
 from diagnostics.dynamic.job.job import Job
 
 CODE = "D280"
@@ -27,14 +27,14 @@ CLASS = "teardown-abort"
 EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the abort, where no process failed before its work was done."""
-    failed = to_blame(case)
-    if case.job.ended_for_hanging or not failed or not all(is_teardown(case, story) for story in failed):
+    failed = primary_failures(job)
+    if job.facts.ended_for_hanging or not failed or not all(is_teardown(job, process) for process in failed):
         return None
-    through = all(is_through(case, story) for story in case.ranks)
+    through = all(is_through(job, process) for process in job.ranks)
     first = failed[0]
-    said = NO_EXCEPTION in written_by(case, first)
+    said = NO_EXCEPTION in written_by(job, first)
     evidence = [end_evidence(first)]
     if first.agent is not None and first.agent.last_event("exit") is not None:
         evidence.append(
@@ -44,13 +44,13 @@ def match(case: Job) -> Match | None:
         evidence.append(Evidence(source=f"output of process {first.pid}", observed=NO_EXCEPTION))
     after = "after all work was done" if through else "at its own exit, while other ranks were still at work"
     return blamed(
-        case,
+        job,
         failed,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
         severity=Severity.INFO if through else Severity.ERROR,
-        title=f"{sentence(named(failed))} died of {signal_name(first.end.signal or 0)} in Python's shutdown, {after}",
+        title=f"{sentence(names_of(failed))} died of {signal_name(first.end.signal or 0)} in Python's shutdown, {after}",
         evidence=evidence,
         fix=Fix(
             text="destroy the process group before the last line, and import torch.distributed.nn before it is made; "

@@ -19,8 +19,8 @@ from diagnostics.core.frames import is_installed
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed, natural_outcome
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, origin
-from diagnostics.dynamic.job.evidence import end_evidence, named, path_evidence, source_evidence, stood_still
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, root_exception
+from diagnostics.dynamic.job.evidence import end_evidence, names_of, path_evidence, source_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 
 CODE = "D250"
@@ -36,93 +36,93 @@ _WAITED = re.compile(
 _LOST = re.compile(r"(?:Connection(?:Reset|Refused|Aborted)|BrokenPipe|EOF)Error$")  # a peer's end, no cause
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first thread of a rank that died of an exception and was missed."""
     found = []
-    for story in case.ranks:
-        for raised in story.raised:
+    for process in job.ranks:
+        for raised in process.raised:
             own = [frame for frame in raised.user_path if not is_installed(frame)]
             if raised.how is ExceptionSource.THREAD and own and not _LOST.search(raised.type):
-                cost = _cost(case, story, raised)
+                cost = _cost(job, process, raised)
                 if cost:
-                    found.append((raised.at_s, story, raised, cost))
+                    found.append((raised.at_s, process, raised, cost))
     if not found:
         return None
-    _, story, raised, cost = min(found, key=lambda one: one[0])
-    error = of_raised(case, story, raised)
-    after = origin(case, story)
-    waited = [case.line(frame) for frame in after.frames[:1]] if after is not None else []
-    locations = distinct([*locations_of(case, error), *waited])
+    _, process, raised, cost = min(found, key=lambda one: one[0])
+    error = of_raised(job, process, raised)
+    after = root_exception(job, process)
+    waited = [job.line(frame) for frame in after.frames[:1]] if after is not None else []
+    locations = distinct([*locations_of(job, error), *waited])
     return blamed(
-        case,
-        [story],
+        job,
+        [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"A thread of {named([story])} died at {locations[0]} of {raised.text[:300]}; {cost}",
+        title=f"A thread of {names_of([process])} died at {locations[0]} of {raised.text[:300]}; {cost}",
         evidence=[
-            *path_evidence(case, f"exception in a thread of process {story.pid}: {raised.text[:300]}", error.frames),
-            *(source_evidence(case, error.frame) if error.frame is not None else ()),
-            end_evidence(story),
+            *path_evidence(job, f"exception in a thread of process {process.pid}: {raised.text[:300]}", error.frames),
+            *(source_evidence(job, error.frame) if error.frame is not None else ()),
+            end_evidence(process),
         ],
         fix=Fix(text=f"correct {locations[0]}, and hand a thread's exception to the main thread so that nobody waits"),
         locations=locations,
         confidence=Confidence.CONFIRMED if after is not None else Confidence.LIKELY,
-        outcome=natural_outcome(case) if case.failed or stood_still(case) else JobOutcome.SILENT_WRONG,
-        explains=_waiting(case, story),
+        outcome=natural_outcome(job) if job.failed or stood_still(job) else JobOutcome.SILENT_WRONG,
+        explains=_waiting(job, process),
         began_s=raised.at_s,
     )
 
 
-def _cost(case: Job, story: JobProcess, raised: ExceptionRecord) -> str:
+def _cost(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
     """Returns what the thread's end cost, in words; "" where nothing shows that it was missed."""
-    if any(one.how is ExceptionSource.UNCAUGHT and one.at_s < raised.at_s for one in story.raised):
+    if any(one.how is ExceptionSource.UNCAUGHT and one.at_s < raised.at_s for one in process.raised):
         return ""  # it died since the program was ending
-    if stood_still(case):
-        stalled = min((stall.began_s for stall in case.job.stalls if stall.over_s is None), default=float("inf"))
-        return "its rank waits for ever" if raised.at_s <= stalled + 5 and not _failed_first(case, story) else ""
-    after = origin(case, story)
+    if stood_still(job):
+        stalled = min((stall.began_s for stall in job.facts.stalls if stall.over_s is None), default=float("inf"))
+        return "its rank waits for ever" if raised.at_s <= stalled + 5 and not _failed_first(job, process) else ""
+    after = root_exception(job, process)
     if after is not None:
-        return f"its rank failed later: {sentence(after.text[:120])}" if _led_to(case, raised, after) else ""
-    if story.failed and story.end.signal is None and story.ended_by == "":
-        return f"its rank left with exit code {story.end.exit_code}"
-    most = max((one.steps for one in case.ranks), default=0)
-    if not case.failed and story.steps < most:
-        return f"its rank made {story.steps} optimizer steps, another one {most}"
-    optimizer = story.agent is not None and story.agent.last_event("optimizer") is not None
-    if not case.failed and most == 0 and optimizer and story.agent is not None and not story.agent.steps.backwards:
+        return f"its rank failed later: {sentence(after.text[:120])}" if _led_to(job, raised, after) else ""
+    if process.failed and process.end.signal is None and process.ended_by == "":
+        return f"its rank left with exit code {process.end.exit_code}"
+    most = max((one.steps for one in job.ranks), default=0)
+    if not job.failed and process.steps < most:
+        return f"its rank made {process.steps} optimizer steps, another one {most}"
+    optimizer = process.agent is not None and process.agent.last_event("optimizer") is not None
+    if not job.failed and most == 0 and optimizer and process.agent is not None and not process.agent.steps.backwards:
         return "no rank made an optimizer step"
-    if not case.failed and _fills_a_queue(case, raised):
-        return f"what it was to hand over is missing, and the job says success after {story.steps} optimizer steps"
+    if not job.failed and _fills_a_queue(job, raised):
+        return f"what it was to hand over is missing, and the job says success after {process.steps} optimizer steps"
     return ""
 
 
-def _fills_a_queue(case: Job, raised: ExceptionRecord) -> bool:
+def _fills_a_queue(job: Job, raised: ExceptionRecord) -> bool:
     """Whether a function on the thread's path puts things into a queue: its reader took the silence for the end."""
     for frame in raised.user_path:
-        function = case.sources.file(frame.file).function_at(frame.line)
+        function = job.sources.file(frame.file).function_at(frame.line)
         for node in ast.walk(function) if function is not None else ():
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "put":
                 return True
     return False
 
 
-def _failed_first(case: Job, story: JobProcess) -> bool:
+def _failed_first(job: Job, process: JobProcess) -> bool:
     """Whether another rank failed by itself, which explains the wait better."""
-    return any(one.failed and one.pid != story.pid and one.ended_by == "" for one in case.culprits)
+    return any(one.failed and one.pid != process.pid and one.ended_by == "" for one in job.culprits)
 
 
-def _led_to(case: Job, raised: ExceptionRecord, after: RootException) -> bool:
+def _led_to(job: Job, raised: ExceptionRecord, after: RootException) -> bool:
     """Whether the rank's own exception is that of one who waited for the thread, or repeats the thread's."""
     same = bool(raised.message) and raised.message in after.message
     return raised.at_s <= after.at_s and (same or bool(_WAITED.search(after.type) or _WAITED.search(after.message)))
 
 
-def _waiting(case: Job, story: JobProcess) -> list[int]:
+def _waiting(job: Job, process: JobProcess) -> list[int]:
     """Of the same rank all processes; what else the others say, they say since this one stopped."""
     own = [
         one
-        for one in case.processes
-        if one.rank == story.rank and one.part in (ProcessRole.RANK, ProcessRole.DATA_WORKER)
+        for one in job.processes
+        if one.rank == process.rank and one.part in (ProcessRole.RANK, ProcessRole.DATA_WORKER)
     ]
     return [one.pid for one in own]

@@ -16,15 +16,15 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, advice, locations_of, origin
+from diagnostics.dynamic.failures.root_exception import RootException, advice, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     module_of,
-    named,
+    names_of,
     output_evidence,
     path_evidence,
+    primary_failures,
     source_evidence,
-    to_blame,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
 
@@ -35,35 +35,37 @@ EXAMINES = AppliesTo.FAILED
 SHOWN_MESSAGE = 300  # characters
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the exception that came first among the processes at fault, with all that ended by the same one."""
-    ends = [(story, found) for story in to_blame(case) if (found := origin(case, story)) is not None]
+    ends = [
+        (process, found) for process in primary_failures(job) if (found := root_exception(job, process)) is not None
+    ]
     if not ends:
         return None
     first = min(ends, key=lambda end: end[1].at_s)[1]
     # A rank that fell over the same line is as guilty, also where its launcher had begun to end it.
-    others = [story for story in case.ranks if story not in to_blame(case)]
-    ends += [(story, found) for story in others if (found := origin(case, story)) is not None]
-    alike = [(story, found) for story, found in ends if _same(first, found)]
-    stories = [story for story, _ in alike]
-    locations = locations_of(case, first)
-    module = module_of(stories[0])
+    others = [process for process in job.ranks if process not in primary_failures(job)]
+    ends += [(process, found) for process in others if (found := root_exception(job, process)) is not None]
+    alike = [(process, found) for process, found in ends if _same(first, found)]
+    processes = [process for process, _ in alike]
+    locations = locations_of(job, first)
+    module = module_of(processes[0])
     said = first.root_text if len(first.root_text) <= SHOWN_MESSAGE else f"{first.root_text[:SHOWN_MESSAGE]}..."
     place = f" at {locations[0]}" if locations else ""
     inside = f", in module {module}" if module else ""
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} raised{place}{inside}: {said}",
-        evidence=_evidence(case, first, stories),
+        title=f"{sentence(names_of(processes))} raised{place}{inside}: {said}",
+        evidence=_evidence(job, first, processes),
         fix=Fix(text=advice(first.root_text, locations[0] if locations else "", module)),
         locations=locations,
         module=module,
         confidence=Confidence.CONFIRMED if locations else Confidence.LIKELY,
-        explains=[found.story.pid for _, found in alike],
+        explains=[found.process.pid for _, found in alike],
         began_s=first.at_s,
         generic=True,
     )
@@ -74,12 +76,12 @@ def _same(one: RootException, other: RootException) -> bool:
     return (one.type, one.frame) == (other.type, other.frame)
 
 
-def _evidence(case: Job, found: RootException, stories: Sequence[JobProcess]) -> list[Evidence]:
+def _evidence(job: Job, found: RootException, processes: Sequence[JobProcess]) -> list[Evidence]:
     frame = found.frame
     told = [
-        *(source_evidence(case, frame) if frame is not None else ()),
-        *path_evidence(case, found.text, found.frames),
+        *(source_evidence(job, frame) if frame is not None else ()),
+        *path_evidence(job, found.text, found.frames),
     ]
     if found.before_text:
-        told.extend(path_evidence(case, f"before that: {found.before_text}", found.before))
-    return [end_evidence(stories[0]), *(told or output_evidence(stories[0]))]
+        told.extend(path_evidence(job, f"before that: {found.before_text}", found.before))
+    return [end_evidence(processes[0]), *(told or output_evidence(processes[0]))]

@@ -22,10 +22,10 @@ CLASS = "collective-missing"
 EXAMINES = AppliesTo.ANY
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the rank that went another way, None where no deadlock of this kind is proved."""
     fix = Fix(
         text="move the collective out of what only some ranks carry out, or let the ranks agree first: all_reduce the "
         "decision, give each rank the same number of batches, raise on all ranks"
     )
-    return proved_hang(case, code=CODE, name=NAME, failure_class=CLASS, fix=fix)
+    return proved_hang(job, code=CODE, name=NAME, failure_class=CLASS, fix=fix)

@@ -22,7 +22,7 @@ CLASS = "collective-mismatch"
 EXAMINES = AppliesTo.ANY
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the proved disagreement, None where there is none."""
     fix = Fix(text="let all ranks make the same collectives, of one size, type and root, in one order on each group")
-    return proved_hang(case, code=CODE, name=NAME, failure_class=CLASS, fix=fix)
+    return proved_hang(job, code=CODE, name=NAME, failure_class=CLASS, fix=fix)

@@ -16,10 +16,10 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import still_there
-from diagnostics.dynamic.stall.interpreter_exit import done_s
+from diagnostics.dynamic.job.process_queries import is_alive
+from diagnostics.dynamic.stall.interpreter_exit import work_done_s
 from diagnostics.dynamic.stall.shutdown import ShutdownBlocker, ShutdownCause, holdup, orphans
 
 CODE = "D340"
@@ -42,68 +42,68 @@ _FIXES = {
 }
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks that do not end and what holds them up, None where any rank has work left."""
-    if not stood_still(case) or not any(story.agent is not None for story in case.processes):
+    if not stood_still(job) or not any(process.agent is not None for process in job.processes):
         return None
-    alive = [story for story in case.ranks if still_there(story)]
-    gone = [story for story in case.ranks if story not in alive]
-    if any(story.failed for story in gone):
+    alive = [process for process in job.ranks if is_alive(process)]
+    gone = [process for process in job.ranks if process not in alive]
+    if any(process.failed for process in gone):
         return None
-    held = [one for story in alive if (one := holdup(case, story)) is not None]
+    held = [one for process in alive if (one := holdup(job, process)) is not None]
     if alive:
-        return _held(case, held, gone) if len(held) == len(alive) else None
-    if not case.ranks:
+        return _held(job, held, gone) if len(held) == len(alive) else None
+    if not job.ranks:
         return None
-    above = [one for story in case.processes if (one := holdup(case, story)) is not None and story.rank is None]
-    return _left_behind(case) or (_held(case, above, gone) if above else None)
+    above = [one for process in job.processes if (one := holdup(job, process)) is not None and process.rank is None]
+    return _left_behind(job) or (_held(job, above, gone) if above else None)
 
 
-def _held(case: Job, held: list[ShutdownBlocker], gone: list[JobProcess]) -> Match:
+def _held(job: Job, held: list[ShutdownBlocker], gone: list[JobProcess]) -> Match:
     first = next((one for one in held if one.locations), held[0])
-    stories = [one.story for one in held]
-    done = f", {named(gone)} had ended" if gone else ""
+    processes = [one.process for one in held]
+    done = f", {names_of(gone)} had ended" if gone else ""
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} had done all work and did not end{done}: {_why(first)}",
+        title=f"{sentence(names_of(processes))} had done all work and did not end{done}: {_why(first)}",
         evidence=(
-            Evidence(source="record/job.json: stalls", observed=_steps(case), expected="the end of the program"),
-            *(one for each in held for one in _stacks(case, each)),
+            Evidence(source="record/job.json: stalls", observed=_steps(job), expected="the end of the program"),
+            *(one for each in held for one in _stacks(job, each)),
         ),
         fix=Fix(text=_FIXES[first.reason]),
         locations=distinct([*first.locations, *(line for one in held for line in one.locations)]),
         confidence=Confidence.CONFIRMED if all(one.sure for one in held) else Confidence.LIKELY,
         outcome=JobOutcome.HANG,
-        began_s=min(_began(case), *(done_s(case, story) for story in stories)),
+        began_s=min(_began(job), *(work_done_s(job, process) for process in processes)),
     )
 
 
-def _left_behind(case: Job) -> Match | None:
-    found = orphans(case)
+def _left_behind(job: Job) -> Match | None:
+    found = orphans(job)
     if not found:
         return None
     child, rank, lines = found[0]
-    waiting = [one for one in case.processes if still_there(one) and one.pid != child.pid and one.rank is None]
+    waiting = [one for one in job.processes if is_alive(one) and one.pid != child.pid and one.rank is None]
     return blamed(
-        case,
+        job,
         [rank],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"Every rank had ended, and process {child.pid} ({' '.join(child.argv[:4])}), which {named([rank])} "
+        title=f"Every rank had ended, and process {child.pid} ({' '.join(child.argv[:4])}), which {names_of([rank])} "
         f"started{f' at {lines[0]}' if lines else ''}, lived on"
-        + (f"; {named(waiting)} waited until it closes their pipe or ends" if waiting else ""),
+        + (f"; {names_of(waiting)} waited until it closes their pipe or ends" if waiting else ""),
         evidence=(Evidence(source="processes of the job", observed=f"{child.pid} outlived its parent {rank.pid}"),),
         fix=Fix(text="end what the program started before it ends, or give it an output of its own (stdout=DEVNULL)"),
         locations=lines,
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.HANG,
         explains=[child.pid],
-        began_s=_began(case),
+        began_s=_began(job),
     )
 
 
@@ -126,15 +126,15 @@ def _why(one: ShutdownBlocker) -> str:
     }[one.reason]
 
 
-def _stacks(case: Job, one: ShutdownBlocker) -> tuple[Evidence, ...]:
-    stacks = one.story.stacks
-    return path_evidence(case, f"stack of {named([one.story])}", stacks[0]) if stacks else ()
+def _stacks(job: Job, one: ShutdownBlocker) -> tuple[Evidence, ...]:
+    stacks = one.process.stacks
+    return path_evidence(job, f"stack of {names_of([one.process])}", stacks[0]) if stacks else ()
 
 
-def _steps(case: Job) -> str:
-    steps = max((story.steps for story in case.ranks), default=0)
-    return f"no progress from {_began(case):.1f} s on, after {steps} optimizer steps"
+def _steps(job: Job) -> str:
+    steps = max((process.steps for process in job.ranks), default=0)
+    return f"no progress from {_began(job):.1f} s on, after {steps} optimizer steps"
 
 
-def _began(case: Job) -> float:
-    return next((stall.began_s for stall in reversed(case.job.stalls) if stall.over_s is None), 0.0)
+def _began(job: Job) -> float:
+    return next((stall.began_s for stall in reversed(job.facts.stalls) if stall.over_s is None), 0.0)

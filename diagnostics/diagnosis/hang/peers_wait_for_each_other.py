@@ -21,10 +21,10 @@ CLASS = "p2p-deadlock"
 EXAMINES = AppliesTo.ANY
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the circle of sends and receives, None where none is proved."""
     fix = Fix(
         text="let one side of each pair send first and the other receive first, or hand both to batch_isend_irecv; "
         "check that each send has one receive, of the same peer and tag"
     )
-    return proved_hang(case, code=CODE, name=NAME, failure_class=CLASS, fix=fix)
+    return proved_hang(job, code=CODE, name=NAME, failure_class=CLASS, fix=fix)

@@ -18,10 +18,10 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.ended_ranks import parted_before_end
-from diagnostics.dynamic.job.attribution import lost_peer
-from diagnostics.dynamic.job.evidence import end_evidence, ended_s, named, path_evidence, rank_numbers
+from diagnostics.dynamic.job.attribution import lost_its_peer
+from diagnostics.dynamic.job.evidence import end_evidence, ended_s, names_of, path_evidence, rank_numbers
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.launch.init_progress import made_group
+from diagnostics.dynamic.launch.init_progress import initialised
 
 CODE = "D301"
 NAME = "rank-ended-before-its-peers"
@@ -29,32 +29,36 @@ CLASS = "collective-missing"
 EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks that left early, None unless they alone explain what the others complain about."""
-    left = [story for story in case.culprits if not story.failed]
-    lost = [story for story in case.victims if lost_peer(story, case.output)]
-    if not left or not lost or len(left) != len(case.culprits):
+    left = [process for process in job.culprits if not process.failed]
+    lost = [process for process in job.victims if lost_its_peer(process, job.output)]
+    if not left or not lost or len(left) != len(job.culprits):
         return None
-    if all(_only_began(story) for story in lost):
+    if all(_only_began(process) for process in lost):
         return None  # there was no group yet that it could have left
-    exits = [line for story in left for line in _exit_lines(case, story)]
-    waited = [case.line(frame) for story in lost for frame in _lost_at(story)[:1]]
+    exits = [line for process in left for line in _exit_lines(job, process)]
+    waited = [job.line(frame) for process in lost for frame in _lost_at(process)[:1]]
     exited = f" at {exits[0]}" if exits else ""
     where = f", which waited at {waited[0]}" if waited else ""
-    parted = parted_before_end(case, left)
+    parted = parted_before_end(job, left)
     decided = parted.decided if parted is not None else ()
     why = f". Their ways part at {decided[0]}: {parted.decisions[0].text}" if parted is not None and decided else ""
-    steps = [f"{named([story])}: {story.steps} steps" for story in (*left, *lost) if story.agent is not None]
+    steps = [f"{names_of([process])}: {process.steps} steps" for process in (*left, *lost) if process.agent is not None]
     return Match(
         finding=Finding(
             code=CODE,
             name=NAME,
             severity=Severity.ERROR,
-            title=f"{sentence(named(left))} ended with exit code 0{exited} before {named(lost)}{where}{why}",
-            where=", ".join(filter(None, (named(left), *[*exits, *decided][:1]))),
+            title=f"{sentence(names_of(left))} ended with exit code 0{exited} before {names_of(lost)}{where}{why}",
+            where=", ".join(filter(None, (names_of(left), *[*exits, *decided][:1]))),
             evidence=(
-                *(end_evidence(story) for story in (*left, *lost)),
-                *(one for story in lost for one in path_evidence(case, f"{named([story])} lost it", _lost_at(story))),
+                *(end_evidence(process) for process in (*left, *lost)),
+                *(
+                    one
+                    for process in lost
+                    for one in path_evidence(job, f"{names_of([process])} lost it", _lost_at(process))
+                ),
                 *((Evidence(source="optimizer steps", observed=", ".join(steps)),) if steps else ()),
             ),
             fix=Fix(
@@ -67,25 +71,25 @@ def match(case: Job) -> Match | None:
         outcome=JobOutcome.CRASH,
         culprit_ranks=rank_numbers(left),
         locations=distinct([*exits, *decided, *waited]),
-        explains=tuple(story.pid for story in (*left, *lost)),
-        began_s=min(ended_s(story) for story in left),
+        explains=tuple(process.pid for process in (*left, *lost)),
+        began_s=min(ended_s(process) for process in left),
     )
 
 
-def _only_began(story: JobProcess) -> bool:
+def _only_began(process: JobProcess) -> bool:
     """Whether it asked for a process group and got none."""
-    begun = story.agent is not None and story.agent.last_event("process-group-begin") is not None
-    return begun and not made_group(story)
+    begun = process.agent is not None and process.agent.last_event("process-group-begin") is not None
+    return begun and not initialised(process)
 
 
-def _exit_lines(case: Job, story: JobProcess) -> list[str]:
-    agent = story.agent
+def _exit_lines(job: Job, process: JobProcess) -> list[str]:
+    agent = process.agent
     events = [event for event in agent.events if event.kind in ("sys.exit", "os._exit")] if agent is not None else []
     folder = agent.agent_folder if agent is not None else ""
     paths = [user_frames(event.path, agent_folder=folder) for event in reversed(events)]
     named_files = [path for path in paths if path and not path[0].file.startswith("<")]
-    return [case.line(frame) for frame in named_files[0][:1]] if named_files else []
+    return [job.line(frame) for frame in named_files[0][:1]] if named_files else []
 
 
-def _lost_at(story: JobProcess) -> tuple[Frame, ...]:
-    return story.uncaught.user_path if story.uncaught is not None else ()
+def _lost_at(process: JobProcess) -> tuple[Frame, ...]:
+    return process.uncaught.user_path if process.uncaught is not None else ()

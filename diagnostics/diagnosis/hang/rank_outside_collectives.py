@@ -21,12 +21,12 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.divergence.held_exceptions import held_outside, held_text
-from diagnostics.dynamic.divergence.localisation import led_there
-from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
+from diagnostics.dynamic.divergence.localisation import explain_detour
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.observations import looks_of
+from diagnostics.dynamic.job.observations import observations_of
 from diagnostics.dynamic.stall.lateness import lateness
-from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
+from diagnostics.dynamic.stall.rank_activity import RankPosition, rank_positions
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.wait_cause import advice
 from diagnostics.record.torch_messages import is_lost_peer
@@ -47,51 +47,51 @@ _VICTIMS = (Whereabouts.WAITING, Whereabouts.UNKNOWN)
 SHOWN = 3  # ranks whose stacks are proof
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks that stand outside of any collective; None where the job goes on or no stack tells."""
-    stall = next((stall for stall in reversed(case.job.stalls) if stall.over_s is None), None)
-    if stall is None or not stood_still(case):
+    stall = next((stall for stall in reversed(job.facts.stalls) if stall.over_s is None), None)
+    if stall is None or not stood_still(job):
         return None
-    ranks = standings(case)
+    ranks = rank_positions(job)
     outside = sorted((one for one in ranks if one.stand is Whereabouts.OUTSIDE), key=_strength)
     if not outside or not any(one.own for one in outside):
         return None
-    stories = [one.story for one in outside]
+    processes = [one.process for one in outside]
     waiting = [one for one in ranks if one.stand is Whereabouts.WAITING]
     first = outside[0]
-    lines = distinct([case.line(one.reason.frame) for one in outside if one.reason is not None and one.reason.frame])
-    other = distinct([case.line(frame) for one in outside if one.reason is not None for frame in one.reason.frames])
-    waited = distinct([case.line(one.own[0]) for one in waiting if one.own])
-    led = _led(case, first, waiting)
-    title, fix = _title(case, outside, waiting, waited), advice(first.reason, lines[0] if lines else "")
-    held = held_outside(case, first.story, first.stack)
+    lines = distinct([job.line(one.reason.frame) for one in outside if one.reason is not None and one.reason.frame])
+    other = distinct([job.line(frame) for one in outside if one.reason is not None for frame in one.reason.frames])
+    waited = distinct([job.line(one.own[0]) for one in waiting if one.own])
+    led = _led(job, first, waiting)
+    title, fix = _title(job, outside, waiting, waited), advice(first.reason, lines[0] if lines else "")
+    held = held_outside(job, first.process, first.stack)
     if held is not None:
-        lines = (case.line(held.user_path[0]), *lines)
+        lines = (job.line(held.user_path[0]), *lines)
         who, _, rest = title.partition(" stood")
-        title = f"{who} {held_text(case, held)} stood{rest}"
+        title = f"{who} {held_text(job, held)} stood{rest}"
         fix = f"mend what raised at {lines[0]}, and let nothing wait without end in a `finally` or the exit of a `with`"
     held_up: list[JobProcess] = []
     failed = _gave_up(first, waiting) if held is None else None
     if failed is not None:
         peer, raised = failed
-        held_up, stories, lines = stories, [peer.story], (case.line(raised.user_path[0]), *lines)
+        held_up, processes, lines = processes, [peer.process], (job.line(raised.user_path[0]), *lines)
         said = " ".join(raised.text.split())[:MOST_OF_A_MESSAGE]
-        who = sentence(named(stories))
+        who = sentence(names_of(processes))
         title = f"{who} raised {said} at {lines[0]}, kept it to itself and went on; {title[:1].lower()}{title[1:]}"
         fix = f"mend what raised at {lines[0]}; let an error on one rank end all, or agree on it before others wait"
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
         title=title,
         evidence=(
             Evidence(source="record/job.json: stalls", observed=f"no progress from {stall.began_s:.1f} s on"),
-            *_late(case, first, stall.seen_s),
-            *(one for standing in outside[:SHOWN] for one in _proof(case, standing)),
+            *_late(job, first, stall.seen_s),
+            *(one for standing in outside[:SHOWN] for one in _proof(job, standing)),
             *led,
-            *(one for standing in waiting[:1] for one in _proof(case, standing)),
+            *(one for standing in waiting[:1] for one in _proof(job, standing)),
         ),
         fix=Fix(text=fix),
         locations=distinct([*lines, *other[:2], *(one.source for one in led), *waited, *other[2:]]),
@@ -99,7 +99,7 @@ def match(case: Job) -> Match | None:
         outcome=JobOutcome.HANG,
         began_s=stall.began_s,
         generic=True,
-        victims=[*(one.story for one in ranks if one.stand in _VICTIMS and one.story not in stories), *held_up],
+        victims=[*(one.process for one in ranks if one.stand in _VICTIMS and one.process not in processes), *held_up],
     )
 
 
@@ -110,7 +110,7 @@ def _gave_up(standing: RankPosition, waiting: Sequence[RankPosition]) -> tuple[R
     """
     stands_in = {(frame.file, frame.function) for frame in standing.own[:1] if frame.function != "<module>"}
     for peer in waiting:
-        for raised in reversed(peer.story.raised):
+        for raised in reversed(peer.process.raised):
             inside = any((frame.file, frame.function) in stands_in for frame in raised.user_path)
             if raised.how in _KEPT and inside and not is_lost_peer(raised.text):
                 return peer, raised
@@ -119,56 +119,56 @@ def _gave_up(standing: RankPosition, waiting: Sequence[RankPosition]) -> tuple[R
 
 def _strength(standing: RankPosition) -> tuple[bool, bool, int]:
     """Sorts what is proof before what is not, what has a line of its own before what has none, then by rank."""
-    return not _is_proof(standing), not standing.own, standing.story.rank or 0
+    return not _is_proof(standing), not standing.own, standing.process.rank or 0
 
 
 def _is_proof(standing: RankPosition) -> bool:
     return standing.reason is not None and standing.reason.proof
 
 
-def _title(case: Job, outside: Sequence[RankPosition], waiting: Sequence[RankPosition], waited: Sequence[str]) -> str:
+def _title(job: Job, outside: Sequence[RankPosition], waiting: Sequence[RankPosition], waited: Sequence[str]) -> str:
     first = outside[0].reason
-    place = f" at {case.line(outside[0].own[0])}" if outside[0].own else ""
+    place = f" at {job.line(outside[0].own[0])}" if outside[0].own else ""
     text = first.text if first is not None else "came no further"
     others = outside[1:]
     same = [one for one in others if one.reason is not None and first is not None and one.reason.text == first.text]
-    who = named([outside[0].story, *(one.story for one in same)])
+    who = names_of([outside[0].process, *(one.process for one in same)])
     title = f"{sentence(who)} stood{place}: it {text}" if not same else f"{sentence(who)} stood{place}: each {text}"
     rest = [one for one in others if one not in same and one.reason is not None and one.own]
-    title += "".join(f"; {named([one.story])} at {case.line(one.own[0])}" for one in rest[:2])
+    title += "".join(f"; {names_of([one.process])} at {job.line(one.own[0])}" for one in rest[:2])
     if waiting:
-        title += f"; {named([one.story for one in waiting])} waited at {', '.join(waited[:2]) or 'a collective'}"
+        title += f"; {names_of([one.process for one in waiting])} waited at {', '.join(waited[:2]) or 'a collective'}"
     return title
 
 
-def _led(case: Job, standing: RankPosition, waiting: Sequence[RankPosition]) -> tuple[Evidence, ...]:
+def _led(job: Job, standing: RankPosition, waiting: Sequence[RankPosition]) -> tuple[Evidence, ...]:
     """Returns the statement at which the ways parted as proof, () where nothing stands out."""
     if not waiting:
         return ()
     peer = waiting[0]
-    decision = led_there(case, standing.story, standing.stack, peer.story, peer.stack)
+    decision = explain_detour(job, standing.process, standing.stack, peer.process, peer.stack)
     if decision is None:
         return ()
     why = f"; differs by {decision.tainted_by}" if decision.tainted_by else ""
-    who, other = named([standing.story]), named([peer.story])
+    who, other = names_of([standing.process]), names_of([peer.process])
     return (
         Evidence(
-            source=case.line(decision.frame), observed=f"{decision.text}  ({who} came by here, {other} did not{why})"
+            source=job.line(decision.frame), observed=f"{decision.text}  ({who} came by here, {other} did not{why})"
         ),
     )
 
 
-def _late(case: Job, standing: RankPosition, seen_s: float) -> tuple[Evidence, ...]:
-    last = looks_of(case, standing.story).last
-    late = lateness(case, standing.story, standing.own, max(seen_s, last.at_s if last is not None else 0.0))
+def _late(job: Job, standing: RankPosition, seen_s: float) -> tuple[Evidence, ...]:
+    last = observations_of(job, standing.process).last
+    late = lateness(job, standing.process, standing.own, max(seen_s, last.at_s if last is not None else 0.0))
     if late is None:
         return ()
-    return (Evidence(source=f"record of {named([standing.story])}", observed=late.words),)
+    return (Evidence(source=f"record of {names_of([standing.process])}", observed=late.words),)
 
 
-def _proof(case: Job, standing: RankPosition) -> tuple[Evidence, ...]:
-    who = named([standing.story])
+def _proof(job: Job, standing: RankPosition) -> tuple[Evidence, ...]:
+    who = names_of([standing.process])
     return (
-        *path_evidence(case, f"stack of {who}", standing.stack),
-        *(looks_evidence(case, standing.story, who) if standing.reason is not None else ()),
+        *path_evidence(job, f"stack of {who}", standing.stack),
+        *(looks_evidence(job, standing.process, who) if standing.reason is not None else ()),
     )

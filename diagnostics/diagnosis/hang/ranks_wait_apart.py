@@ -20,11 +20,11 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.localisation import decisions
-from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
+from diagnostics.dynamic.divergence.localisation import divergence_points
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.job.stack_classifier import place_of
-from diagnostics.dynamic.stall.rank_activity import RankPosition, standings
+from diagnostics.dynamic.job.stack_classifier import classify
+from diagnostics.dynamic.stall.rank_activity import RankPosition, rank_positions
 from diagnostics.record.supervisor_facts import ATTACHED
 
 CODE = "D318"
@@ -36,39 +36,43 @@ EXAMINES = AppliesTo.ANY
 Where = tuple[Whereabouts, str, object]
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns which ranks wait where; None where an agent knows better, one rank is elsewhere, or all wait alike."""
-    if case.job.ended_by != ATTACHED or not case.job.stalls or any(story.agent is not None for story in case.ranks):
+    if (
+        job.facts.ended_by != ATTACHED
+        or not job.facts.stalls
+        or any(process.agent is not None for process in job.ranks)
+    ):
         return None
-    ranks = standings(case)
+    ranks = rank_positions(job)
     if len(ranks) < 2 or any(one.stand not in (Whereabouts.WAITING, Whereabouts.LEAVING) for one in ranks):
         return None
     groups = _groups(ranks)
     waiting = [one for one in ranks if one.stand is Whereabouts.WAITING]
     if len(groups) < 2 or not waiting or not any(one.own for one in waiting):
         return None
-    gone = tuple(one.story.rank for one in ranks if one.stand is Whereabouts.LEAVING and one.story.rank is not None)
-    found = _decisions(case, list(groups.values()))
-    lines = [case.line(one.frame) for one in found[:2]]
-    lines += [case.line(group[0].own[0]) for group in groups.values() if group[0].own]
+    gone = tuple(one.process.rank for one in ranks if one.stand is Whereabouts.LEAVING and one.process.rank is not None)
+    found = _decisions(job, list(groups.values()))
+    lines = [job.line(one.frame) for one in found[:2]]
+    lines += [job.line(group[0].own[0]) for group in groups.values() if group[0].own]
     return Match(
         finding=Finding(
             code=CODE,
             name=NAME,
             severity=Severity.ERROR,
-            title=_title(case, list(groups.values()), found),
+            title=_title(job, list(groups.values()), found),
             where=distinct(lines)[0],
-            evidence=tuple(_evidence(case, list(groups.values()), found)),
-            fix=Fix(text=_advice(found, case)),
+            evidence=tuple(_evidence(job, list(groups.values()), found)),
+            fix=Fix(text=_advice(found, job)),
             confidence=Confidence.LIKELY,
         ),
         failure_class=MISSING if gone else CLASS,
         outcome=JobOutcome.HANG,
         culprit_ranks=gone,
-        victim_ranks=tuple(one.story.rank for one in waiting if one.story.rank is not None) if gone else (),
+        victim_ranks=tuple(one.process.rank for one in waiting if one.process.rank is not None) if gone else (),
         locations=distinct(lines),
-        explains=tuple(one.story.pid for one in ranks),
-        began_s=case.job.stalls[-1].began_s,
+        explains=tuple(one.process.pid for one in ranks),
+        began_s=job.facts.stalls[-1].began_s,
         generic=True,
     )
 
@@ -82,16 +86,16 @@ def _groups(ranks: Sequence[RankPosition]) -> Mapping[Where, list[RankPosition]]
 
 
 def _op(one: RankPosition) -> str:
-    return place_of(one.stack).op if one.stand is Whereabouts.WAITING else ""
+    return classify(one.stack).op if one.stand is Whereabouts.WAITING else ""
 
 
-def _decisions(case: Job, groups: Sequence[Sequence[RankPosition]]) -> tuple[DivergencePoint, ...]:
+def _decisions(job: Job, groups: Sequence[Sequence[RankPosition]]) -> tuple[DivergencePoint, ...]:
     """Returns where the ways of the two largest groups part."""
     there, here = sorted(groups, key=len, reverse=True)[:2]
     parting = DivergenceQuery(
         agreed=None, here=_ranks(here), here_at=_place(here[0]), there=_ranks(there), there_at=_place(there[0])
     )
-    return decisions(case.sources, parting, case.agent_folders)
+    return divergence_points(job.sources, parting, job.agent_folders)
 
 
 def _place(one: RankPosition) -> ProgramPoint:
@@ -101,35 +105,35 @@ def _place(one: RankPosition) -> ProgramPoint:
 
 
 def _ranks(group: Sequence[RankPosition]) -> tuple[int, ...]:
-    return tuple(one.story.rank for one in group if one.story.rank is not None)
+    return tuple(one.process.rank for one in group if one.process.rank is not None)
 
 
-def _title(case: Job, groups: Sequence[Sequence[RankPosition]], found: Sequence[DivergencePoint]) -> str:
+def _title(job: Job, groups: Sequence[Sequence[RankPosition]], found: Sequence[DivergencePoint]) -> str:
     parts = []
     for group in groups:
-        at = f" at {case.line(group[0].own[0])}" if group[0].own else ""
+        at = f" at {job.line(group[0].own[0])}" if group[0].own else ""
         through = "is through with its program" if len(group) == 1 else "are through with their program"
         waits = f"{'waits' if len(group) == 1 else 'wait'} in {_op(group[0])}{at}"
         parts.append(
-            f"{named([one.story for one in group])} {waits if group[0].stand is Whereabouts.WAITING else through}"
+            f"{names_of([one.process for one in group])} {waits if group[0].stand is Whereabouts.WAITING else through}"
         )
-    parted = f". Their ways part at {case.line(found[0].frame)}: {found[0].text}" if found else ""
+    parted = f". Their ways part at {job.line(found[0].frame)}: {found[0].text}" if found else ""
     return f"{sentence(', '.join(parts))}: they wait for each other{parted}"
 
 
-def _evidence(case: Job, groups: Sequence[Sequence[RankPosition]], found: Sequence[DivergencePoint]) -> list[Evidence]:
-    shown = [one for group in groups[:4] for one in path_evidence(case, f"stack of {_names(group)}", group[0].stack)]
-    shown += [one for decision in found[:1] for one in source_evidence(case, decision.frame)]
-    stall = case.job.stalls[-1]
+def _evidence(job: Job, groups: Sequence[Sequence[RankPosition]], found: Sequence[DivergencePoint]) -> list[Evidence]:
+    shown = [one for group in groups[:4] for one in path_evidence(job, f"stack of {_names(group)}", group[0].stack)]
+    shown += [one for decision in found[:1] for one in source_evidence(job, decision.frame)]
+    stall = job.facts.stalls[-1]
     looked = Evidence(source="looks from outside", observed=f"no rank ran for {stall.seen_s - stall.began_s:.1f} s")
     return [looked, *shown]
 
 
 def _names(group: Sequence[RankPosition]) -> str:
-    return named([one.story for one in group])
+    return names_of([one.process for one in group])
 
 
-def _advice(found: Sequence[DivergencePoint], case: Job) -> str:
+def _advice(found: Sequence[DivergencePoint], job: Job) -> str:
     if found:
-        return f"{case.line(found[0].frame)}: let all ranks decide alike, or move the call out of it"
+        return f"{job.line(found[0].frame)}: let all ranks decide alike, or move the call out of it"
     return "let all ranks make the same calls in the same order; `ups-doctor run -- CMD` names the call they differ in"

@@ -19,12 +19,12 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.job.evidence import named, path_evidence, stood_still
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import main_stack, still_there
+from diagnostics.dynamic.job.process_queries import is_alive, main_stack
 from diagnostics.dynamic.launch.launch_settings import launch_lines
 from diagnostics.dynamic.launch.nested_launch import nested_launch
-from diagnostics.dynamic.launch.rendezvous_cause import calls, came_s, why_incomplete
+from diagnostics.dynamic.launch.rendezvous_cause import calls, came_s, rendezvous_cause
 from diagnostics.dynamic.launch.rendezvous_state import asked, rendezvous
 
 CODE = "D345"
@@ -33,40 +33,40 @@ CLASS = "rendezvous-hang"
 EXAMINES = AppliesTo.ANY
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns who has not come and why, None where nobody waits for the beginning."""
-    if not stood_still(case) or nested_launch(case) is not None:
+    if not stood_still(job) or nested_launch(job) is not None:
         return None
-    state = rendezvous(case)
-    if state is None or any(one.failed and not still_there(one) for one in (*state.ended, *state.through)):
+    state = rendezvous(job)
+    if state is None or any(one.failed and not is_alive(one) for one in (*state.ended, *state.through)):
         return None
     waiting = state.came or state.launchers
-    reason = why_incomplete(case, state)
-    given = [f"{named([one])} asks {asked(one).endpoint or 'an unknown place'} for {asked(one).world or '?'} ranks"
+    reason = rendezvous_cause(job, state)
+    given = [f"{names_of([one])} asks {asked(one).endpoint or 'an unknown place'} for {asked(one).world or '?'} ranks"
              for one in state.came]  # fmt: skip
     found = blamed(
-        case,
-        reason.stories,
+        job,
+        reason.processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
         title=reason.title,
         evidence=(
-            *(one for story in waiting[:2] for one in _stack(case, story)),
-            *(one for story in state.before[:2] for one in _stack(case, story)),
+            *(one for process in waiting[:2] for one in _stack(job, process)),
+            *(one for process in state.before[:2] for one in _stack(job, process)),
             *([Evidence(source="calls of init_process_group", observed="; ".join(given))] if given else ()),
             Evidence(
                 source="processes of the job",
-                observed=f"{named(case.ranks) if case.ranks else 'no rank'} started",
+                observed=f"{names_of(job.ranks) if job.ranks else 'no rank'} started",
                 expected=f"{state.world} ranks" if state.world is not None else "every node and rank of the job",
             ),
         ),
         fix=Fix(text=reason.fix, commands=reason.commands),
-        locations=distinct([*reason.locations, *calls(case, waiting), *launch_lines(case)]),
+        locations=distinct([*reason.locations, *calls(job, waiting), *launch_lines(job)]),
         confidence=Confidence.CONFIRMED if reason.sure else Confidence.LIKELY,
         outcome=JobOutcome.HANG,
         explains=[one.pid for one in waiting],
-        began_s=min((came_s(case, one) for one in waiting), default=None),
+        began_s=min((came_s(job, one) for one in waiting), default=None),
     )
     return dataclasses.replace(
         found,
@@ -75,5 +75,5 @@ def match(case: Job) -> Match | None:
     )
 
 
-def _stack(case: Job, story: JobProcess) -> tuple[Evidence, ...]:
-    return path_evidence(case, f"stack of {named([story])}", main_stack(story))
+def _stack(job: Job, process: JobProcess) -> tuple[Evidence, ...]:
+    return path_evidence(job, f"stack of {names_of([process])}", main_stack(process))

@@ -15,7 +15,7 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.stall.timeout_report import late_story
+from diagnostics.dynamic.stall.timeout_report import timeout_report
 from diagnostics.dynamic.stall.timeouts import timed_out
 
 CODE = "D322"
@@ -24,18 +24,18 @@ CLASS = "rank-stalled"
 EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks that wait elsewhere; None where no timeout fired, or all that were missing were only slow."""
-    timeout = timed_out(case) if not stood_still(case) else None
+    timeout = timed_out(job) if not stood_still(job) else None
     if timeout is None:
         return None
     late = [one for one in timeout.late if one.came_s is None and one.reason is not None and one.reason.stuck]
     if not late:
         return None
-    told = late_story(case, timeout, late, stuck=True)
+    told = timeout_report(job, timeout, late, stuck=True)
     return blamed(
-        case,
-        [one.story for one in late],
+        job,
+        [one.process for one in late],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
@@ -44,7 +44,7 @@ def match(case: Job) -> Match | None:
         fix=told.fix,
         locations=told.locations,
         confidence=told.confidence,
-        explains=[one.story.pid for one in timeout.gave_up],
+        explains=[one.process.pid for one in timeout.gave_up],
         began_s=min(one.left_s for one in late),
-        victims=[one.story for one in timeout.gave_up],
+        victims=[one.process for one in timeout.gave_up],
     )

@@ -17,9 +17,9 @@ from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import merged_locations, told, told_by_job
+from diagnostics.dynamic.failures.error_texts import match_output, match_text, merged_locations
 from diagnostics.dynamic.failures.full_disks import path_in
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
@@ -40,44 +40,44 @@ SHELL = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns who was refused what, and the line."""
-    return _in_python(case) or _in_shell(case)
+    return _in_python(job) or _in_shell(job)
 
 
-def _in_python(case: Job) -> Match | None:
-    tellers = [one for one in told(case, REFUSED) if one.story.part is not ProcessRole.SHELL]
+def _in_python(job: Job) -> Match | None:
+    tellers = [one for one in match_text(job, REFUSED) if one.process.part is not ProcessRole.SHELL]
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    path = path_in(one.found.string[one.found.start() :]) or next((load.file for load in one.story.loads), "")
-    shown = shown_path(path, case.job.cwd) if path else "something"
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    path = path_in(one.found.string[one.found.start() :]) or next((load.file for load in one.process.loads), "")
+    shown = shown_path(path, job.facts.cwd) if path else "something"
     literal = re.compile(re.escape(path) + r"(?![\w/])") if len(path) > 3 else None
-    set_at = [line.location for line in lines_with(case, literal)] if literal else []
-    own = merged_locations(case, tellers) or launch_lines(case)  # a launcher that was refused has no lines of its own
+    set_at = [line.location for line in lines_with(job, literal)] if literal else []
+    own = merged_locations(job, tellers) or launch_lines(job)  # a launcher that was refused has no lines of its own
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} may not use {shown}: {one.line[:160]}",
-        evidence=one.evidence(case),
+        title=f"{sentence(names_of(processes))} may not use {shown}: {one.line[:160]}",
+        evidence=one.evidence(job),
         fix=_fix(path),
         locations=distinct([*own, *set_at]),
     )
 
 
-def _in_shell(case: Job) -> Match | None:
-    found = told_by_job(case, SHELL)
-    shells = [one for one in case.processes if one.part is ProcessRole.SHELL and one.end.exit_code == 126]
-    if found is None or anything_started(case) or not (case.job.exit_code == 126 or shells):
+def _in_shell(job: Job) -> Match | None:
+    found = match_output(job, SHELL)
+    shells = [one for one in job.processes if one.part is ProcessRole.SHELL and one.end.exit_code == 126]
+    if found is None or anything_started(job) or not (job.facts.exit_code == 126 or shells):
         return None
     what = found["what"] or found["run"]
-    at = f"{shown_path(found['script'].removeprefix('./'), case.job.cwd)}:{found['line']}" if found["line"] else ""
-    calls = [line.location for line in lines_with(case, re.compile(re.escape(what)), "shell")]
+    at = f"{shown_path(found['script'].removeprefix('./'), job.facts.cwd)}:{found['line']}" if found["line"] else ""
+    calls = [line.location for line in lines_with(job, re.compile(re.escape(what)), "shell")]
     return blamed(
-        case,
+        job,
         [],
         code=CODE,
         name=NAME,
@@ -87,7 +87,7 @@ def _in_shell(case: Job) -> Match | None:
         fix=Fix(text=f"make it executable, or start it through its interpreter: bash {what} or python {what}",
                 commands=(f"chmod +x {what}", f"ls -l {what}")),
         locations=distinct([at, *calls]),
-        explains=[one.pid for one in case.processes if one.failed],
+        explains=[one.pid for one in job.processes if one.failed],
         began_s=0.0,
     )  # fmt: skip
 

@@ -17,10 +17,10 @@ from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.launch.launch_settings import setting
+from diagnostics.dynamic.launch.launch_settings import lines_setting
 
 CODE = "D108"
 NAME = "backend-missing"
@@ -35,27 +35,27 @@ UNUSABLE = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the backend, what it lacks here, and the line that chooses it."""
-    tellers = told(case, UNUSABLE)
+    tellers = match_text(job, UNUSABLE)
     if not tellers:
         return None
     one = tellers[0]
     backend, reason = _meaning(one.found)
-    own = merged_locations(case, tellers)
-    set_at = setting(case, ("backend", "dist_backend", "distributed_backend", "init_process_group"), backend)
-    set_at = tuple(line for line in set_at if _holds(case, line, backend)) if not one.found["device"] else ()
-    literal = [line for line in own[:1] if _holds(case, line, backend)]
-    stories = [teller.story for teller in tellers]
-    gpus = f"{len(case.job.gpus)} GPUs" if case.job.gpus else "no GPU"
+    own = merged_locations(job, tellers)
+    set_at = lines_setting(job, ("backend", "dist_backend", "distributed_backend", "init_process_group"), backend)
+    set_at = tuple(line for line in set_at if _holds(job, line, backend)) if not one.found["device"] else ()
+    literal = [line for line in own[:1] if _holds(job, line, backend)]
+    processes = [teller.process for teller in tellers]
+    gpus = f"{len(job.facts.gpus)} GPUs" if job.facts.gpus else "no GPU"
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} asked for the backend {backend!r}: {reason}",
-        evidence=(*one.evidence(case), Evidence(source="this machine", observed=gpus)),
+        title=f"{sentence(names_of(processes))} asked for the backend {backend!r}: {reason}",
+        evidence=(*one.evidence(job), Evidence(source="this machine", observed=gpus)),
         fix=_fix(one, backend),
         locations=distinct([*literal, *set_at, *own]),
     )
@@ -76,9 +76,9 @@ def _meaning(found: re.Match[str]) -> tuple[str, str]:
     return name.lower(), "torch knows no backend of this name"
 
 
-def _holds(case: Job, place: str, backend: str) -> bool:
+def _holds(job: Job, place: str, backend: str) -> bool:
     file, _, line = place.rpartition(":")
-    lines = case.sources.file(file).lines
+    lines = job.sources.file(file).lines
     return line.isdigit() and 0 < int(line) <= len(lines) and backend in lines[int(line) - 1].lower()
 
 

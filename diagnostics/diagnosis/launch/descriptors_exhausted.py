@@ -17,8 +17,8 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import failed_stories, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import failed_processes, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.launch_settings import lines_with
 
@@ -35,28 +35,28 @@ LIMITS = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns who ran out, under which limit, and the line that set it or used the last one."""
-    tellers = told(case, EXHAUSTED) or told(case, EXHAUSTED, failed_stories(case))
+    tellers = match_text(job, EXHAUSTED) or match_text(job, EXHAUSTED, failed_processes(job))
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    limit = case.job.limits.get("nofile")
-    lowered = [line.location for line in lines_with(case, LIMITS) if "getrlimit" not in line.text]
-    own = merged_locations(case, tellers)
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    limit = job.facts.limits.get("nofile")
+    lowered = [line.location for line in lines_with(job, LIMITS) if "getrlimit" not in line.text]
+    own = merged_locations(job, tellers)
     shown = f"{limit} descriptors" if limit is not None and limit >= 0 else "the limit of this shell"
     set_by = f", set at {lowered[0]}" if lowered else ""
     hidden = f" ({one.found[0]!r} is how torch says it)" if one.found["hidden"] else ""
     sure = not one.found["hidden"] or bool(lowered) or (limit is not None and 0 <= limit < 1024)
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} ran out of file descriptors; the job started with {shown}{set_by}{hidden}",
+        title=f"{sentence(names_of(processes))} ran out of file descriptors; the job started with {shown}{set_by}{hidden}",
         evidence=(
-            *one.evidence(case),
+            *one.evidence(job),
             *((Evidence(source="ulimit -n", observed=str(limit), expected=f"{AMPLE}"),) if limit is not None else ()),
         ),
         fix=Fix(

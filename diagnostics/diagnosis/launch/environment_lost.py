@@ -18,7 +18,7 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import TextMatch
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import variable
 from diagnostics.dynamic.launch.missing_environment import (
@@ -34,39 +34,39 @@ CLASS = "env-not-propagated"
 EXAMINES = AppliesTo.FAILED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the variable, who lacked it, and the line that lost it."""
-    tellers = missing_variables(case)
-    if not tellers or started_without_launcher(case):
+    tellers = missing_variables(job)
+    if not tellers or started_without_launcher(job):
         return None
     name = tellers[0][1]
     lacking = [one for one, other in tellers if other == name]
-    stories = [one.story for one in lacking]
-    culprits, reason, fix = _where_lost(case, name)
-    read_at = [line for one in lacking for line in one.locations(case)]
-    had = _who_had(case, name, lacking)
+    processes = [one.process for one in lacking]
+    culprits, reason, fix = _where_lost(job, name)
+    read_at = [line for one in lacking for line in one.locations(job)]
+    had = _who_had(job, name, lacking)
     certain = not lacking[0].found["none"]
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} lacked the environment variable {name}: {reason}",
-        evidence=(*lacking[0].evidence(case), *had),
+        title=f"{sentence(names_of(processes))} lacked the environment variable {name}: {reason}",
+        evidence=(*lacking[0].evidence(job), *had),
         fix=fix,
         locations=distinct([*culprits, *read_at]),
         confidence=Confidence.CONFIRMED if certain else Confidence.LIKELY,
     )
 
 
-def _where_lost(case: Job, name: str) -> tuple[list[str], str, Fix]:
+def _where_lost(job: Job, name: str) -> tuple[list[str], str, Fix]:
     """Returns the lines that lost the variable, what they did in words, and the remedy."""
-    unexported = unexported_lines(case, name)
+    unexported = unexported_lines(job, name)
     if unexported:
         words = f"{unexported[0].location} sets it without exporting it"
         return [unexported[0].location], words, Fix(text=f"write `export {unexported[0].text.strip()[:120]}`")
-    dropped = dropping_lines(case)
+    dropped = dropping_lines(job)
     if dropped:
         shown = dropped[0].text.strip()[:100]
         words = f"{dropped[0].location} starts programs without it ({shown})"
@@ -88,9 +88,9 @@ def _passing(shown: str, name: str) -> str:
     return f"env={{**os.environ, '{name}': ...}} in Python, `env {name}=${name}` in a shell"
 
 
-def _who_had(case: Job, name: str, lacking: Sequence[TextMatch]) -> tuple[Evidence, ...]:
-    without = {one.story.pid for one in lacking}
-    having = [one for one in case.processes if one.pid not in without and variable(one, name)]
+def _who_had(job: Job, name: str, lacking: Sequence[TextMatch]) -> tuple[Evidence, ...]:
+    without = {one.process.pid for one in lacking}
+    having = [one for one in job.processes if one.pid not in without and variable(one, name)]
     if not having:
         return ()
     shown = ", ".join(f"{one.part} {one.pid} had {name}={variable(one, name)}" for one in having[:4])

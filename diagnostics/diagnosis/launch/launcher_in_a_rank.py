@@ -32,32 +32,32 @@ STARTS = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the rank that launched others and the line where it does."""
-    nesting = nested_launch(case)
+    nesting = nested_launch(job)
     if nesting is None:
         return None
-    own = [case.line(frame) for frame in nesting.path] or [line.location for line in lines_with(case, STARTS, "python")]
-    shell = [line for line in launch_lines(case) if line not in own]
+    own = [job.line(frame) for frame in nesting.path] or [line.location for line in lines_with(job, STARTS, "python")]
+    shell = [line for line in launch_lines(job) if line not in own]
     what = " ".join(nesting.inner[0].argv[:6])[:120] or f"process {nesting.inner[0].pid}"
     outer = " ".join(nesting.outer.argv[1:4])[:80] if nesting.outer is not None else "another launcher"
-    story = nesting.rank
+    process = nesting.rank
     count = len({one.pid for one in nesting.inner})
     return blamed(
-        case,
+        job,
         [],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"Process {story.pid}, itself a rank of {outer}, launched {count} more at "
+        title=f"Process {process.pid}, itself a rank of {outer}, launched {count} more at "
         f"{own[0] if own else 'an unknown line'}: {what}",
         evidence=(
             Evidence(
                 source="tree of processes",
-                observed=f"{story.parent_pid} > {story.pid} > {', '.join(str(one.pid) for one in nesting.inner[:8])}",
+                observed=f"{process.parent_pid} > {process.pid} > {', '.join(str(one.pid) for one in nesting.inner[:8])}",
                 expected="one launcher, with the ranks right below it",
             ),
-            *(source_evidence(case, nesting.path[0]) if nesting.path else ()),
+            *(source_evidence(job, nesting.path[0]) if nesting.path else ()),
         ),
         fix=Fix(
             text="use one launcher: start the script with plain `python` if it spawns its own ranks, or take the "
@@ -65,6 +65,6 @@ def match(case: Job) -> Match | None:
         ),
         locations=distinct([*own[:2], *shell]),
         confidence=Confidence.CONFIRMED if nesting.path else Confidence.LIKELY,
-        explains=[one.pid for one in case.processes if one.failed],
-        began_s=min((one.began_s for one in nesting.inner), default=story.began_s),
+        explains=[one.pid for one in job.processes if one.failed],
+        began_s=min((one.began_s for one in nesting.inner), default=process.began_s),
     )

@@ -19,7 +19,7 @@ from diagnostics.core.frames import shown_path
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, told, told_by_job
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_output, match_text
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import lines_with
@@ -58,87 +58,87 @@ INSTEAD = {
 }
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns what was not found and the line that calls it; None once any rank got to work."""
-    if anything_started(case):
+    if anything_started(job):
         return None
-    return _script(case) or _module(case) or _command(case) or _started_by_python(case)
+    return _script(job) or _module(job) or _command(job) or _started_by_python(job)
 
 
-def _command(case: Job) -> Match | None:
-    found = told_by_job(case, COMMAND)
+def _command(job: Job) -> Match | None:
+    found = match_output(job, COMMAND)
     if found is None:
         return None
     what = found["what"] or found["run"]
-    shells = [one for one in case.processes if one.part is ProcessRole.SHELL and one.end.exit_code in NOT_FOUND]
-    if not (PROGRAMS.match(what) or case.job.exit_code in NOT_FOUND or shells):
+    shells = [one for one in job.processes if one.part is ProcessRole.SHELL and one.end.exit_code in NOT_FOUND]
+    if not (PROGRAMS.match(what) or job.facts.exit_code in NOT_FOUND or shells):
         return None
     named = (
-        (f"{shown_path(found['script'].removeprefix('./'), case.job.cwd)}:{found['line']}",) if found["line"] else ()
+        (f"{shown_path(found['script'].removeprefix('./'), job.facts.cwd)}:{found['line']}",) if found["line"] else ()
     )
     if NO_INTERPRETER.search(found.string):
-        return _without_interpreter(case, found, what, named)
-    recipe = told_by_job(case, RECIPE)
+        return _without_interpreter(job, found, what, named)
+    recipe = match_output(job, RECIPE)
     if recipe is not None and not named:
-        named = (f"{shown_path(recipe['file'], case.job.cwd)}:{recipe['line']}",)
+        named = (f"{shown_path(recipe['file'], job.facts.cwd)}:{recipe['line']}",)
     name = what.rpartition("/")[2]
     instead = INSTEAD.get(name, f"the full path of {name}")
-    return _missing(case, found, f"The command {what} does not exist in the environment of this job", named, what, Fix(
+    return _missing(job, found, f"The command {what} does not exist in the environment of this job", named, what, Fix(
         text=f"activate the environment that has {name}, install it there, or call it as {instead}",
         commands=(f"command -v {name}", f"{INSTEAD[name]} --help" if name in INSTEAD else f"which -a {name}"),
     ))  # fmt: skip
 
 
-def _without_interpreter(case: Job, found: re.Match[str], what: str, named: tuple[str, ...]) -> Match:
-    shown = shown_path(what.removeprefix("./"), case.job.cwd)
-    first = case.sources.file(shown).lines[:1]
+def _without_interpreter(job: Job, found: re.Match[str], what: str, named: tuple[str, ...]) -> Match:
+    shown = shown_path(what.removeprefix("./"), job.facts.cwd)
+    first = job.sources.file(shown).lines[:1]
     title = f"{shown} cannot be executed: the interpreter that its first line names does not exist here"
-    return _missing(case, found, title, (*((f"{shown}:1",) if first else ()), *named), what, Fix(
+    return _missing(job, found, title, (*((f"{shown}:1",) if first else ()), *named), what, Fix(
         text="correct the first line, as in `#!/usr/bin/env python3`, or start it as `python " + shown + "`",
         commands=(f"head -1 {shown}", "command -v python3"),
     ))  # fmt: skip
 
 
-def _module(case: Job) -> Match | None:
-    found = told_by_job(case, MODULE)
+def _module(job: Job) -> Match | None:
+    found = match_output(job, MODULE)
     # A traceback's ModuleNotFoundError in the program itself is an import that failed, not a launcher.
     if found is None or re.match(r"\w*Error: No module", found.string) or "__main__" in found.string:
         return None
     what = found["what"] or found["run"]
-    return _missing(case, found, f"This Python has no module {what} to launch the job with", (), what, Fix(
+    return _missing(job, found, f"This Python has no module {what} to launch the job with", (), what, Fix(
         text=f"install {what.partition('.')[0]} for this Python, or start the job with the Python that has it",
         commands=(f"python -c 'import {what.partition('.')[0]} as m; print(m.__version__, m.__file__)'",),
     ))  # fmt: skip
 
 
-def _script(case: Job) -> Match | None:
-    found = told_by_job(case, SCRIPT)
+def _script(job: Job) -> Match | None:
+    found = match_output(job, SCRIPT)
     if found is None:
         return None
     file = found["what"] or found["run"]
-    shown = shown_path(file, case.job.cwd)
-    return _missing(case, found, f"The program to run, {shown}, does not exist", (), shown.rpartition("/")[2], Fix(
-        text=f"correct the path {shown}; it is looked up from {case.job.cwd}",
+    shown = shown_path(file, job.facts.cwd)
+    return _missing(job, found, f"The program to run, {shown}, does not exist", (), shown.rpartition("/")[2], Fix(
+        text=f"correct the path {shown}; it is looked up from {job.facts.cwd}",
         commands=(f"ls -l {shown.rpartition('/')[0] or '.'}",),
     ))  # fmt: skip
 
 
-def _started_by_python(case: Job) -> Match | None:
-    for one in told(case, LAUNCHING):
-        what = one.found["what"] or _replaced_by(case, one)
+def _started_by_python(job: Job) -> Match | None:
+    for one in match_text(job, LAUNCHING):
+        what = one.found["what"] or _replaced_by(job, one)
         if PROGRAMS.match(what) and one.origin is not None:
             fix = Fix(text=f"start it as [sys.executable, '-m', ...], which needs no {what} on PATH")
             return _missing(
-                case, one.found, f"The command {what} does not exist where a Python script starts it",
-                one.locations(case), what, fix,
+                job, one.found, f"The command {what} does not exist where a Python script starts it",
+                one.locations(job), what, fix,
             )  # fmt: skip
     return None
 
 
-def _replaced_by(case: Job, one: TextMatch) -> str:
+def _replaced_by(job: Job, one: TextMatch) -> str:
     """Returns the program of `os.execvp("torchrun", ...)`, whose error names none; "" where it is no such call."""
     frame = one.origin.frame if one.origin is not None else None
-    statement = case.sources.file(frame.file).statement_at(frame.line) if frame is not None else None
+    statement = job.sources.file(frame.file).statement_at(frame.line) if frame is not None else None
     for node in ast.walk(statement) if statement is not None else ():
         if isinstance(node, ast.Call) and called_name(node).startswith(("exec", "spawn", "posix_spawn")):
             words = [value.value for value in node.args if isinstance(value, ast.Constant)]
@@ -146,12 +146,12 @@ def _replaced_by(case: Job, one: TextMatch) -> str:
     return ""
 
 
-def _missing(case: Job, found: re.Match[str], title: str, named: tuple[str, ...], what: str, fix: Fix) -> Match:
+def _missing(job: Job, found: re.Match[str], title: str, named: tuple[str, ...], what: str, fix: Fix) -> Match:
     word = re.compile(rf"(?<![\w-]){re.escape(what)}(?![\w-])")
-    calls = tuple(line.location for line in lines_with(case, word, "shell"))
-    stories = [one for one in case.processes if one.part in (ProcessRole.SHELL, ProcessRole.LAUNCHER) and one.failed]
+    calls = tuple(line.location for line in lines_with(job, word, "shell"))
+    processes = [one for one in job.processes if one.part in (ProcessRole.SHELL, ProcessRole.LAUNCHER) and one.failed]
     return blamed(
-        case,
+        job,
         [],
         code=CODE,
         name=NAME,
@@ -160,12 +160,12 @@ def _missing(case: Job, found: re.Match[str], title: str, named: tuple[str, ...]
         evidence=(
             Evidence(source="output of the job", observed=found.string.strip()[:300]),
             Evidence(
-                source="end of the job", observed=f"exit code {case.job.exit_code}; no rank got to work", expected="0"
+                source="end of the job", observed=f"exit code {job.facts.exit_code}; no rank got to work", expected="0"
             ),
         ),
         fix=fix,
         locations=distinct([*named, *calls]),
         confidence=Confidence.CONFIRMED,
-        explains=[one.pid for one in (*stories, *(one for one in case.processes if one.failed))],
-        began_s=min((one.end.at_s for one in stories if one.end.at_s is not None), default=0.0),
+        explains=[one.pid for one in (*processes, *(one for one in job.processes if one.failed))],
+        began_s=min((one.end.at_s for one in processes if one.end.at_s is not None), default=0.0),
     )

@@ -18,11 +18,11 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.dynamic.launch.init_progress import asked_port, at_another_port, made_group, variable
-from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
+from diagnostics.dynamic.launch.init_progress import asked_port, at_another_port, initialised, variable
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting, lines_with
 from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.record.agent_data import GROUP_MADE
 from diagnostics.static.launch_files.launch_line import option
@@ -53,103 +53,105 @@ HOSTS = ("MASTER_ADDR", "rdzv_endpoint", "main_process_ip", "init_method", "mast
 PORTS = ("MASTER_PORT", "rdzv_endpoint", "main_process_port", "init_method", "port")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the address that did not answer, who asked and the line that sets it."""
-    stories = failed_stories(case)
-    tellers = told(case, UNREACHED, stories)
-    if apart := at_another_port(case):
-        return _apart(case, apart)
-    if not tellers or any(made_group(one.story) for one in tellers) or nested_launch(case) is not None:
+    processes = failed_processes(job)
+    tellers = match_text(job, UNREACHED, processes)
+    if apart := at_another_port(job):
+        return _apart(job, apart)
+    if not tellers or any(initialised(one.process) for one in tellers) or nested_launch(job) is not None:
         return None
-    if any(_is_the_reason(one, tellers) for one in stories):
+    if any(_is_the_reason(one, tellers) for one in processes):
         return None  # rank 0 died or could not listen: that is why nobody answers
     one = next((teller for teller in tellers if _where(teller)[0]), tellers[0])
     host, port = _where(one)
-    reason, wrong_port = _reason(case, one, host, port)
+    reason, wrong_port = _reason(job, one, host, port)
     names, value = (PORTS, port) if wrong_port else (HOSTS, host)
-    set_at = setting(case, names, value, also="tcp://") if value else ()
-    own = one.locations(case)
+    set_at = lines_setting(job, names, value, also="tcp://") if value else ()
+    own = one.locations(job)
     literal = [line for line in own[:1] if line in set_at]
     if host and not wrong_port and host not in LOCAL:
-        named_at = lines_with(case, re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-])"))
+        named_at = lines_with(job, re.compile(rf"(?<![\w.-]){re.escape(host)}(?![\w-])"))
         set_at = distinct([*(line.location for line in named_at), *set_at])
     return blamed(
-        case,
-        [teller.story for teller in tellers],
+        job,
+        [teller.process for teller in tellers],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([teller.story for teller in tellers]))} got no answer from the store at "
+        title=f"{sentence(names_of([teller.process for teller in tellers]))} got no answer from the store at "
         f"{host or 'an unknown address'}{':' + port if port else ''}: {reason}",
-        evidence=(*one.evidence(case), *_given(one)),
+        evidence=(*one.evidence(job), *_given(one)),
         fix=_fix(host, port, wrong_port),
-        locations=distinct([*literal, *set_at, *own, *launch_lines(case)]),
+        locations=distinct([*literal, *set_at, *own, *launch_lines(job)]),
         confidence=Confidence.CONFIRMED if wrong_port or reason != "it did not answer" else Confidence.LIKELY,
     )
 
 
-def _apart(case: Job, apart: tuple[JobProcess, ...]) -> Match | None:
+def _apart(job: Job, apart: tuple[JobProcess, ...]) -> Match | None:
     """Ranks that look for the store at another port than the one where rank 0 serves it: all wait in vain."""
-    zero = case.of_rank(0)
-    waited = told(case, re.compile(f"{UNREACHED.pattern}|clients joined|[Tt]imed out"), failed_stories(case))
+    zero = job.of_rank(0)
+    waited = match_text(job, re.compile(f"{UNREACHED.pattern}|clients joined|[Tt]imed out"), failed_processes(job))
     if zero is None or not waited:
         return None
     port, served = asked_port(apart[0]), asked_port(zero)
     called = [event for one in apart if one.agent is not None and (event := one.agent.last_event(BEGUN)) is not None]
-    calls = [case.line(frame) for event in called for frame in user_frames(event.path)[:1]]
+    calls = [job.line(frame) for event in called for frame in user_frames(event.path)[:1]]
     given = [f"rank {one.rank} asked port {asked_port(one)}" for one in (zero, *apart)]
     return blamed(
-        case,
+        job,
         apart,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(apart))} looked for the store at port {port}, and rank 0 serves it at port {served}",
+        title=f"{sentence(names_of(apart))} looked for the store at port {port}, and rank 0 serves it at port {served}",
         evidence=(Evidence(source="calls of init_process_group", observed="; ".join(given), expected="one port"),),
         fix=Fix(text=f"give every rank the same MASTER_PORT; rank 0 has {served}"),
-        locations=distinct([*setting(case, ("MASTER_PORT",), port), *calls, *setting(case, PORTS, port)]),
+        locations=distinct([*lines_setting(job, ("MASTER_PORT",), port), *calls, *lines_setting(job, PORTS, port)]),
         explains=[one.pid for one in (zero, *apart)],
     )
 
 
 def _where(one: TextMatch) -> tuple[str, str]:
     found = one.found
-    argv = one.story.argv
+    argv = one.process.argv
     host, _, port = (option(argv, "--rdzv-endpoint") or "").partition(":")
     return (
-        found["host"] or found["name"] or variable(one.story, "MASTER_ADDR") or option(argv, "--master-addr") or host,
-        found["port"] or found["at"] or variable(one.story, "MASTER_PORT") or option(argv, "--master-port") or port,
+        found["host"] or found["name"] or variable(one.process, "MASTER_ADDR") or option(argv, "--master-addr") or host,
+        found["port"] or found["at"] or variable(one.process, "MASTER_PORT") or option(argv, "--master-port") or port,
     )
 
 
-def _is_the_reason(story: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
+def _is_the_reason(process: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
     """A rank that failed by itself, earlier and of something else."""
-    own = story.failed and story.ended_by in ("", "unknown") and story.part is ProcessRole.RANK
-    if not own or any(one.story.pid == story.pid for one in tellers):
+    own = process.failed and process.ended_by in ("", "unknown") and process.part is ProcessRole.RANK
+    if not own or any(one.process.pid == process.pid for one in tellers):
         return False
     waited_for_others = re.compile(r"clients joined|[Tt]imed out")
-    return story.uncaught is None or not waited_for_others.search(story.uncaught.text)
+    return process.uncaught is None or not waited_for_others.search(process.uncaught.text)
 
 
-def _reason(case: Job, one: TextMatch, host: str, port: str) -> tuple[str, bool]:
+def _reason(job: Job, one: TextMatch, host: str, port: str) -> tuple[str, bool]:
     """Returns why nobody answered, and whether the port is the wrong part."""
-    served = variable(one.story, "MASTER_PORT")
-    agents_store = variable(one.story, "TORCHELASTIC_USE_AGENT_STORE") == "True"
-    text = f"{one.found.string} {case.output if host and host in case.output else ''}"
+    served = variable(one.process, "MASTER_PORT")
+    agents_store = variable(one.process, "TORCHELASTIC_USE_AGENT_STORE") == "True"
+    text = f"{one.found.string} {job.output if host and host in job.output else ''}"
     if one.found["other"]:
         return "what answers there is no store of torch's", False
     known = next((reason for pattern, reason in REASONS if pattern.search(text)), "")
     if not known and agents_store and served and served != port:
         return f"torchrun serves its own store on port {served}, and its ranks start none at another port", True
-    zero = case.of_rank(0)
-    if zero is not None and one.story.rank != 0 and port and variable(zero, "MASTER_PORT") not in ("", port):
+    zero = job.of_rank(0)
+    if zero is not None and one.process.rank != 0 and port and variable(zero, "MASTER_PORT") not in ("", port):
         return f"rank 0 was told port {variable(zero, 'MASTER_PORT')}", True
     return known or "it did not answer", False
 
 
 def _given(one: TextMatch) -> tuple[Evidence, ...]:
     said = [
-        f"{name}={variable(one.story, name)}" for name in ("MASTER_ADDR", "MASTER_PORT") if variable(one.story, name)
+        f"{name}={variable(one.process, name)}"
+        for name in ("MASTER_ADDR", "MASTER_PORT")
+        if variable(one.process, name)
     ]
     return (Evidence(source="its environment when it started", observed=", ".join(said)),) if said else ()
 

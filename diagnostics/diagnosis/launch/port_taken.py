@@ -16,11 +16,11 @@ from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.init_progress import variable
-from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.static.launch_files.launch_line import option, port
 
@@ -36,32 +36,34 @@ IN_TORCH = re.compile(r"server socket has failed|TCPStore|DistNetworkError|port:
 NAMES = ("MASTER_PORT", "rdzv_endpoint", "main_process_port", "init_method", "port")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the port, who could not listen on it and the line that chose it."""
-    if nested_launch(case) is not None:
+    if nested_launch(job) is not None:
         return None  # two launchers on one port: the second one is the cause
-    tellers = told(case, TAKEN) or told(case, ACCELERATE) or told(case, TAKEN, failed_stories(case))
-    if not tellers or any(_launched_later(case, one) for one in tellers):
+    tellers = match_text(job, TAKEN) or match_text(job, ACCELERATE) or match_text(job, TAKEN, failed_processes(job))
+    if not tellers or any(_launched_later(job, one) for one in tellers):
         return None
     one = tellers[0]
-    number = _port(case, one)
-    own = one.locations(case)
-    set_at = setting(case, NAMES, number, also=r"tcp://") if number else ()
-    literal = [line for line in own[:1] if number and number in _text(case, line)]
-    in_torch = bool(IN_TORCH.search(one.line)) or one.story.part is ProcessRole.LAUNCHER
-    locations = [*literal, *set_at, *own, *launch_lines(case)] if in_torch else [*own, *set_at]
-    others = [story for story in case.processes if story.part is ProcessRole.LAUNCHER and story.pid != one.story.pid]
-    same = [story for story in others if number and port(story.argv) == number]
+    number = _port(job, one)
+    own = one.locations(job)
+    set_at = lines_setting(job, NAMES, number, also=r"tcp://") if number else ()
+    literal = [line for line in own[:1] if number and number in _text(job, line)]
+    in_torch = bool(IN_TORCH.search(one.line)) or one.process.part is ProcessRole.LAUNCHER
+    locations = [*literal, *set_at, *own, *launch_lines(job)] if in_torch else [*own, *set_at]
+    others = [
+        process for process in job.processes if process.part is ProcessRole.LAUNCHER and process.pid != one.process.pid
+    ]
+    same = [process for process in others if number and port(process.argv) == number]
     held = f", which process {same[0].pid} of this very job listens on" if same else ""
     return blamed(
-        case,
-        [one.story],
+        job,
+        [one.process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named([one.story]))} could not listen on port {number or '(unknown)'}: "
+        title=f"{sentence(names_of([one.process]))} could not listen on port {number or '(unknown)'}: "
         f"it is in use by another process{held}",
-        evidence=(*one.evidence(case), *_told_to(one, number)),
+        evidence=(*one.evidence(job), *_told_to(one, number)),
         fix=Fix(
             text="let torchrun take a free port (--standalone, or --rdzv-backend c10d --rdzv-endpoint localhost:0), "
             f"or end what holds {number or 'it'}",
@@ -71,37 +73,39 @@ def match(case: Job) -> Match | None:
     )
 
 
-def _launched_later(case: Job, one: TextMatch) -> bool:
+def _launched_later(job: Job, one: TextMatch) -> bool:
     """Whether a later launch went well: a script that tries the next port."""
-    if one.story.part is not ProcessRole.LAUNCHER:
+    if one.process.part is not ProcessRole.LAUNCHER:
         return False
-    later = [story for story in case.processes if story.part is ProcessRole.LAUNCHER and story.began_s >= one.at_s]
-    return any(not story.failed for story in later)
+    later = [
+        process for process in job.processes if process.part is ProcessRole.LAUNCHER and process.began_s >= one.at_s
+    ]
+    return any(not process.failed for process in later)
 
 
-def _port(case: Job, one: TextMatch) -> str:
+def _port(job: Job, one: TextMatch) -> str:
     found = NUMBER.search(one.found.string[max(0, one.found.start() - 300) :])
     numbers = [group for group in (found.groups() if found else ()) if group]
     if numbers:
         return numbers[0]
     # accelerate and plain sockets do not say it
     return (
-        variable(one.story, "MASTER_PORT")
-        or (port(one.story.argv) or "" if one.story.part is ProcessRole.LAUNCHER else "")
-        or case.job.variables.get("MASTER_PORT", "")
+        variable(one.process, "MASTER_PORT")
+        or (port(one.process.argv) or "" if one.process.part is ProcessRole.LAUNCHER else "")
+        or job.facts.variables.get("MASTER_PORT", "")
     )
 
 
-def _text(case: Job, place: str) -> str:
+def _text(job: Job, place: str) -> str:
     file, _, line = place.rpartition(":")
-    lines = case.sources.file(file).lines
+    lines = job.sources.file(file).lines
     return lines[int(line) - 1] if line.isdigit() and 0 < int(line) <= len(lines) else ""
 
 
 def _told_to(one: TextMatch, number: str) -> tuple[Evidence, ...]:
-    given = option(one.story.argv, "--master-port", "--rdzv-endpoint", "--main-process-port")
+    given = option(one.process.argv, "--master-port", "--rdzv-endpoint", "--main-process-port")
     if given is not None:
         return (Evidence(source="command line of the launcher", observed=f"told to use {given}"),)
-    if variable(one.story, "MASTER_PORT"):
-        return (Evidence(source="its environment", observed=f"MASTER_PORT={variable(one.story, 'MASTER_PORT')}"),)
+    if variable(one.process, "MASTER_PORT"):
+        return (Evidence(source="its environment", observed=f"MASTER_PORT={variable(one.process, 'MASTER_PORT')}"),)
     return ()

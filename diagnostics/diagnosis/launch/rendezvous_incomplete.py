@@ -20,11 +20,11 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.dynamic.launch.init_progress import at_another_port, made_group, ranks_that_never_came
-from diagnostics.dynamic.launch.launch_settings import launch_lines, setting
+from diagnostics.dynamic.launch.init_progress import at_another_port, initialised, ranks_that_never_came
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
 from diagnostics.dynamic.launch.rendezvous_cause import known_reason
 from diagnostics.dynamic.launch.rendezvous_state import asked, state_of
@@ -45,99 +45,97 @@ INCOMPLETE = re.compile(
 SIZES = ("WORLD_SIZE", "world_size", "nnodes", "num_machines", "nproc_per_node", "num_processes", "ntasks", "nprocs")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns who never came, and where the number of ranks is set."""
-    tellers = told(case, INCOMPLETE, failed_stories(case))
-    if not tellers or any(made_group(one.story) for one in tellers) or nested_launch(case) is not None:
+    tellers = match_text(job, INCOMPLETE, failed_processes(job))
+    if not tellers or any(initialised(one.process) for one in tellers) or nested_launch(job) is not None:
         return None
-    if any(_failed_otherwise(one, tellers) for one in failed_stories(case)) or at_another_port(case):
+    if any(_failed_otherwise(one, tellers) for one in failed_processes(job)) or at_another_port(job):
         return None
     first = tellers[0]
-    world = _world(case, first)
-    never = ranks_that_never_came(case, world)
-    late = tuple(one for one in case.ranks if one.rank is not None and not _told_by(one, tellers))
-    set_at = setting(case, SIZES, str(world)) if world is not None and never else ()
-    came = tuple(one.story for one in tellers if one.story.part is ProcessRole.RANK)
-    reason = known_reason(case, state_of(case, came)) if came else None
+    world = _world(job, first)
+    never = ranks_that_never_came(job, world)
+    late = tuple(one for one in job.ranks if one.rank is not None and not _told_by(one, tellers))
+    set_at = lines_setting(job, SIZES, str(world)) if world is not None and never else ()
+    came = tuple(one.process for one in tellers if one.process.part is ProcessRole.RANK)
+    reason = known_reason(job, state_of(job, came)) if came else None
     # Ranks that were told different things are why some never came.
     differ = reason is not None and bool(never) and set(reason.ranks) != set(never)
     if not differ and never and set_at:
         reason = None
     found = reason.ranks if reason is not None else ()
     who = found if differ else never or tuple(one.rank for one in late if one.rank is not None) or found
-    title = _title(case, first, world, never, late)
+    title = _title(job, first, world, never, late)
     if reason is not None and (differ or not (never or late)):
         title = reason.title
-    late_at = [case.line(frame) for one in late for frame in _stands(one)[:1]]
-    literal = [line for line in first.locations(case)[:1] if line in set_at]
+    late_at = [job.line(frame) for one in late for frame in _stands(one)[:1]]
+    literal = [line for line in first.locations(job)[:1] if line in set_at]
     match = blamed(
-        case,
-        [one.story for one in tellers],
+        job,
+        [one.process for one in tellers],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
         title=title,
         evidence=(
-            *first.evidence(case),
+            *first.evidence(job),
             Evidence(
                 source="processes of the job",
-                observed=f"ranks {', '.join(str(one.rank) for one in case.ranks) or 'none'} were started",
+                observed=f"ranks {', '.join(str(one.rank) for one in job.ranks) or 'none'} were started",
                 expected=f"{world} ranks" if world is not None else "every node and rank of the job",
             ),
         ),
-        fix=_fix(case, world, never),
+        fix=_fix(job, world, never),
         locations=distinct([
-            *late_at, *(reason.locations if reason is not None else ()), *literal, *set_at, *first.locations(case),
-            *launch_lines(case),
+            *late_at, *(reason.locations if reason is not None else ()), *literal, *set_at, *first.locations(job),
+            *launch_lines(job),
         ]),
         confidence=Confidence.CONFIRMED if who or JOINED.search(first.found.string) else Confidence.LIKELY,
     )  # fmt: skip
     return dataclasses.replace(match, culprit_ranks=tuple(sorted(who)))
 
 
-def _failed_otherwise(story: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
+def _failed_otherwise(process: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
     """A rank that died of something else did not come for that reason."""
-    own = story.failed and story.ended_by in ("", "unknown") and story.part is ProcessRole.RANK
-    return own and not _told_by(story, tellers)
+    own = process.failed and process.ended_by in ("", "unknown") and process.part is ProcessRole.RANK
+    return own and not _told_by(process, tellers)
 
 
-def _told_by(story: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
-    return any(one.story.pid == story.pid for one in tellers)
+def _told_by(process: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
+    return any(one.process.pid == process.pid for one in tellers)
 
 
-def _world(case: Job, one: TextMatch) -> int | None:
+def _world(job: Job, one: TextMatch) -> int | None:
     if found := JOINED.search(one.found.string):
         return int(found["world"])
-    nodes = option(one.story.argv, "--nnodes")
-    if one.story.part is ProcessRole.LAUNCHER and nodes is not None:
+    nodes = option(one.process.argv, "--nnodes")
+    if one.process.part is ProcessRole.LAUNCHER and nodes is not None:
         return None  # nodes, not ranks
-    return asked(one.story).world or case.world_size
+    return asked(one.process).world or job.world_size
 
 
-def _stands(story: JobProcess) -> tuple[Frame, ...]:
-    return user_frames(story.stacks[0]) if story.stacks else ()
+def _stands(process: JobProcess) -> tuple[Frame, ...]:
+    return user_frames(process.stacks[0]) if process.stacks else ()
 
 
-def _title(case: Job, one: TextMatch, world: int | None, never: tuple[int, ...], late: tuple[JobProcess, ...]) -> str:
-    started = len({story.rank for story in case.ranks})
+def _title(job: Job, one: TextMatch, world: int | None, never: tuple[int, ...], late: tuple[JobProcess, ...]) -> str:
+    started = len({process.rank for process in job.ranks})
     found = JOINED.search(one.found.string)
     joined = f"{found['joined']} of {found['world']} joined" if found else "its time was up"
-    who = sentence(named([one.story]))
+    who = sentence(names_of([one.process]))
     if never:
         return f"{who} waited for {world} ranks, but {started} were started: {shown_ranks(never)} never came ({joined})"
     if late:
-        return (
-            f"{who} waited in vain for {named(late)}, which was started but did not come to the rendezvous ({joined})"
-        )
-    nodes = option(one.story.argv, "--nnodes", "--num-machines")
+        return f"{who} waited in vain for {names_of(late)}, which was started but did not come to the rendezvous ({joined})"
+    nodes = option(one.process.argv, "--nnodes", "--num-machines")
     if nodes not in (None, "1"):
         return f"The launcher waited for {nodes} nodes, and not all came: {joined}"
     return f"{who} waited for {world or 'other'} ranks, and not all came: {joined}"
 
 
-def _fix(case: Job, world: int | None, never: tuple[int, ...]) -> Fix:
+def _fix(job: Job, world: int | None, never: tuple[int, ...]) -> Fix:
     if never:
-        started = len({story.rank for story in case.ranks})
+        started = len({process.rank for process in job.ranks})
         return Fix(text=f"start {world} ranks, or set the world size to the {started} that are started")
     return Fix(
         text="start the command on every node with the same endpoint and number of nodes, or lower the number; let no "

@@ -15,12 +15,12 @@ import re
 import signal
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.wording import distinct, sentence, shown_bytes
+from diagnostics.core.wording import distinct, format_bytes, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import failed_stories, merged_locations, told
+from diagnostics.dynamic.failures.error_texts import failed_processes, match_text, merged_locations
 from diagnostics.dynamic.failures.full_disks import SHM, disk_evidence, disk_of, was_full
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.launch.launch_settings import lines_with
 
@@ -43,33 +43,33 @@ DESCRIPTORS = re.compile(r"Too many open files|\(24\)")
 LOADERS = re.compile(r"\bDataLoader\(|num_workers\s*[=:]|share_memory_\(|SharedMemory\(")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns who could not write to /dev/shm, how full it was, and the line of the loader."""
-    tellers = [one for one in told(case, EXHAUSTED, failed_stories(case)) if not DESCRIPTORS.search(one.line)]
-    killed = [one for one in case.processes if one.end.signal == signal.SIGBUS]
-    disk = disk_of(case, f"{SHM}/x")
+    tellers = [one for one in match_text(job, EXHAUSTED, failed_processes(job)) if not DESCRIPTORS.search(one.line)]
+    killed = [one for one in job.processes if one.end.signal == signal.SIGBUS]
+    disk = disk_of(job, f"{SHM}/x")
     shm_full = disk is not None and disk.path == SHM and was_full(disk)
-    small = case.job.shm_bytes is not None and case.job.shm_bytes <= SMALL_BYTES
+    small = job.facts.shm_bytes is not None and job.facts.shm_bytes <= SMALL_BYTES
     sure = any(one.found["sure"] for one in tellers)
     if not tellers and not (killed and shm_full):
         return None
     if not sure and not shm_full and not (small and any(one.part is ProcessRole.DATA_WORKER for one in killed)):
         return None  # a bus error of another cause
-    stories = [one.story for one in tellers] or killed
-    ranks = [one for one in stories if one.part is not ProcessRole.DATA_WORKER] or stories
-    loaders = [line.location for line in lines_with(case, LOADERS, "python")]
-    own = merged_locations(case, tellers) or [one.death.location for one in killed if one.death is not None]
-    holds = f"holds {shown_bytes(case.job.shm_bytes)}" if case.job.shm_bytes is not None else "is too small"
-    least = f", {shown_bytes(disk.least_free_bytes)} free at the worst" if disk is not None and shm_full else ""
-    proof = [*(tellers[0].evidence(case) if tellers else ()), *([disk_evidence(disk)] if disk is not None else [])]
+    processes = [one.process for one in tellers] or killed
+    ranks = [one for one in processes if one.part is not ProcessRole.DATA_WORKER] or processes
+    loaders = [line.location for line in lines_with(job, LOADERS, "python")]
+    own = merged_locations(job, tellers) or [one.death.location for one in killed if one.death is not None]
+    holds = f"holds {format_bytes(job.facts.shm_bytes)}" if job.facts.shm_bytes is not None else "is too small"
+    least = f", {format_bytes(disk.least_free_bytes)} free at the worst" if disk is not None and shm_full else ""
+    proof = [*(tellers[0].evidence(job) if tellers else ()), *([disk_evidence(disk)] if disk is not None else [])]
     ended = [Evidence(source=f"end of process {one.pid}", observed="died of SIGBUS") for one in killed]
     return blamed(
-        case,
+        job,
         ranks,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(ranks))} could not get shared memory: {SHM} {holds}{least}",
+        title=f"{sentence(names_of(ranks))} could not get shared memory: {SHM} {holds}{least}",
         evidence=(*proof, *ended) or (Evidence(source=SHM, observed=holds),),
         fix=Fix(
             text="give the container more shared memory (--shm-size=8g or --ipc=host), or use fewer workers, smaller "

@@ -30,29 +30,29 @@ EXAMINES = AppliesTo.FAILED
 STARTS = re.compile(r"(?:^|[;&|(\s])(?:exec\s+)?[\w./-]*python[\d.]*\s+(?!-c\b)\S")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the line that starts the program, and what it lacked."""
-    if not started_without_launcher(case):
+    if not started_without_launcher(job):
         return None
-    lacking = missing_variables(case)
+    lacking = missing_variables(job)
     one, name = lacking[0]
-    script = program(one.story)
-    starts = [line.location for line in lines_with(case, STARTS, "shell")]
-    named = [line.location for line in lines_with(case, re.compile(re.escape(script)), "shell")]
+    script = program(one.process)
+    starts = [line.location for line in lines_with(job, STARTS, "shell")]
+    named = [line.location for line in lines_with(job, re.compile(re.escape(script)), "shell")]
     return blamed(
-        case,
-        [teller.story for teller, _ in lacking],
+        job,
+        [teller.process for teller, _ in lacking],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
         title=f"{script} was started without a launcher, so that nothing set {name}",
         evidence=(
-            *one.evidence(case),
+            *one.evidence(job),
             Evidence(source="processes of the job", observed="no torchrun, accelerate or the like among them"),
         ),
         fix=Fix(
             text="start it with a launcher, which gives each rank its RANK, LOCAL_RANK and WORLD_SIZE",
             commands=(f"torchrun --standalone --nproc-per-node 2 {script}",),
         ),
-        locations=distinct([*(line for line in named if line in starts), *starts, *merged_locations(case, [one])]),
+        locations=distinct([*(line for line in named if line in starts), *starts, *merged_locations(job, [one])]),
     )

@@ -17,8 +17,14 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, merged_locations, told, told_by_job
-from diagnostics.dynamic.job.evidence import named, rank_numbers, to_blame
+from diagnostics.dynamic.failures.error_texts import (
+    TextMatch,
+    failed_processes,
+    match_output,
+    match_text,
+    merged_locations,
+)
+from diagnostics.dynamic.job.evidence import names_of, primary_failures, rank_numbers
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import anything_started
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with
@@ -46,24 +52,24 @@ DISAGREE = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns what disagrees, with the values, and the line to change."""
-    return _local_rank(case) or _by_text(case) or _by_python(case)
+    return _local_rank(job) or _by_text(job) or _by_python(job)
 
 
-def _local_rank(case: Job) -> Match | None:
-    found = told_by_job(case, LOCAL_RANK)
-    if found is None or anything_started(case):
+def _local_rank(job: Job) -> Match | None:
+    found = match_output(job, LOCAL_RANK)
+    if found is None or anything_started(job):
         return None
     given = found["given"]
     known = "local_rank" if given == "local-rank" else "local-rank"
-    declared = lines_with(case, re.compile(r"add_argument\(.{0,200}--local[-_]rank"), "python")
-    parses = lines_with(case, re.compile(r"\.parse_args\("), "python")
-    stories = [one for one in failed_stories(case) if one.rank is not None]
+    declared = lines_with(job, re.compile(r"add_argument\(.{0,200}--local[-_]rank"), "python")
+    parses = lines_with(job, re.compile(r"\.parse_args\("), "python")
+    processes = [one for one in failed_processes(job) if one.rank is not None]
     says = f"knows --{known}" if declared else "knows no such argument"
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
@@ -74,55 +80,59 @@ def _local_rank(case: Job) -> Match | None:
             'parser.add_argument("--local-rank", "--local_rank", type=int)',
             commands=("torchrun --nproc-per-node 2 train.py",),
         ),
-        locations=distinct([line.location for line in (*declared, *parses)] + list(launch_lines(case))),
+        locations=distinct([line.location for line in (*declared, *parses)] + list(launch_lines(job))),
     )
 
 
-def _by_text(case: Job) -> Match | None:
-    tellers = told(case, DISAGREE)
+def _by_text(job: Job) -> Match | None:
+    tellers = match_text(job, DISAGREE)
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    pythons = _pythons(case)
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    pythons = _pythons(job)
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} met a version that does not fit: {one.line[:200]}",
-        evidence=(*one.evidence(case), *pythons),
+        title=f"{sentence(names_of(processes))} met a version that does not fit: {one.line[:200]}",
+        evidence=(*one.evidence(job), *pythons),
         fix=_fix(one),
-        locations=merged_locations(case, tellers),
+        locations=merged_locations(job, tellers),
         confidence=Confidence.CONFIRMED if one.origin is not None else Confidence.LIKELY,
     )
 
 
-def _by_python(case: Job) -> Match | None:
+def _by_python(job: Job) -> Match | None:
     """Ranks under different Pythons, one of which failed on its own: likely why, where nothing else says more."""
-    used = {one.rank: one.agent.python for one in case.ranks if one.agent is not None and one.agent.python}
-    odd = [one for one in to_blame(case) if one.rank in used and list(used.values()).count(used[one.rank]) < len(used)]
+    used = {one.rank: one.agent.python for one in job.ranks if one.agent is not None and one.agent.python}
+    odd = [
+        one
+        for one in primary_failures(job)
+        if one.rank in used and list(used.values()).count(used[one.rank]) < len(used)
+    ]
     if len(set(used.values())) < 2 or not odd or len(odd) == len(used):
         return None
     python = used[odd[0].rank]
-    starts = lines_with(case, re.compile(rf"(?<![\w.]){re.escape(python)}(?![\w.])"))
+    starts = lines_with(job, re.compile(rf"(?<![\w.]){re.escape(python)}(?![\w.])"))
     others = sorted({other for other in used.values() if other != python})
     return blamed(
-        case,
+        job,
         odd,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
         title=f"Rank {rank_numbers(odd)[0]} ran {python}, the others {', '.join(others)}, and it alone failed",
-        evidence=_pythons(case),
+        evidence=_pythons(job),
         fix=Fix(text="start every rank with the same Python and environment"),
         locations=distinct([line.location for line in starts]),
         confidence=Confidence.LIKELY,
     )
 
 
-def _pythons(case: Job) -> tuple[Evidence, ...]:
-    used = [f"rank {one.rank}: {one.agent.python}" for one in case.ranks if one.agent is not None and one.agent.python]
+def _pythons(job: Job) -> tuple[Evidence, ...]:
+    used = [f"rank {one.rank}: {one.agent.python}" for one in job.ranks if one.agent is not None and one.agent.python]
     return (Evidence(source="agents' files", observed="; ".join(used), expected="one Python"),) if used else ()
 
 

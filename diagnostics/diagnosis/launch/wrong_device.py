@@ -16,11 +16,11 @@ from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.init_progress import variable
-from diagnostics.dynamic.launch.launch_settings import lines_with, setting
+from diagnostics.dynamic.launch.launch_settings import lines_setting, lines_with
 
 CODE = "D109"
 NAME = "wrong-device"
@@ -38,38 +38,40 @@ WRONG = re.compile(
 CHOOSES = re.compile(r"set_device\s*\(|device\(\s*[\"']cuda|\.cuda\(|[\"']cuda:|CUDA_VISIBLE_DEVICES|device_ids\s*=")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the ranks, the device and the line that chooses it."""
-    tellers = told(case, WRONG)
+    tellers = match_text(job, WRONG)
     if not tellers:
         return None
     one = tellers[0]
-    stories = [teller.story for teller in tellers]
-    chosen = [line.location for line in lines_with(case, CHOOSES, "python")]
-    visible = setting(case, ("CUDA_VISIBLE_DEVICES",))
-    own = merged_locations(case, tellers)
+    processes = [teller.process for teller in tellers]
+    chosen = [line.location for line in lines_with(job, CHOOSES, "python")]
+    visible = lines_setting(job, ("CUDA_VISIBLE_DEVICES",))
+    own = merged_locations(job, tellers)
     # NCCL finds out in the first collective, far from the line that chose the device.
     locations = distinct([*chosen, *own, *visible]) if one.found["twice"] else distinct([*own, *visible])
-    local = ", ".join(f"rank {story.rank} LOCAL_RANK={variable(story, 'LOCAL_RANK') or '?'}" for story in stories[:8])
+    local = ", ".join(
+        f"rank {process.rank} LOCAL_RANK={variable(process, 'LOCAL_RANK') or '?'}" for process in processes[:8]
+    )
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} {_meaning(case, one.found)}",
+        title=f"{sentence(names_of(processes))} {_meaning(job, one.found)}",
         evidence=(
-            *one.evidence(case),
-            Evidence(source="this machine", observed=f"GPUs: {', '.join(case.job.gpus) or 'none'}; {local}"),
+            *one.evidence(job),
+            Evidence(source="this machine", observed=f"GPUs: {', '.join(job.facts.gpus) or 'none'}; {local}"),
         ),
         fix=_fix(one.found),
         locations=locations,
     )
 
 
-def _meaning(case: Job, found: re.Match[str]) -> str:
+def _meaning(job: Job, found: re.Match[str]) -> str:
     if found["ordinal"]:
-        return f"chose a GPU that does not exist: {len(case.job.gpus)} are here"
+        return f"chose a GPU that does not exist: {len(job.facts.gpus)} are here"
     if found["twice"]:
         return "use the same GPU as another rank"
     if found["placed"]:

@@ -29,13 +29,13 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.failures.native_crash import native_crash
-from diagnostics.dynamic.failures.root_exception import locations_of, origin
+from diagnostics.dynamic.failures.root_exception import locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
     how_it_ended,
     module_of,
-    named,
+    names_of,
     path_evidence,
     source_evidence,
 )
@@ -48,46 +48,46 @@ CLASS = "masked-exit"
 EXAMINES = AppliesTo.SUCCEEDED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first rank that failed in a job that says 0, where nobody looked."""
-    dropped = [one for one in failure_fates(case) if one.fate is Fate.DROPPED]
-    by_culprits = [one for one in dropped if one.story.pid in {culprit.pid for culprit in case.culprits}] or dropped
+    dropped = [one for one in failure_fates(job) if one.fate is Fate.DROPPED]
+    by_culprits = [one for one in dropped if one.process.pid in {culprit.pid for culprit in job.culprits}] or dropped
     if not by_culprits:
         return None
-    fate = min(by_culprits, key=lambda one: ended_s(one.story))
-    first = fate.story
-    error = origin(case, first)
+    fate = min(by_culprits, key=lambda one: ended_s(one.process))
+    first = fate.process
+    error = root_exception(job, first)
     if error is not None:
-        failing, frame, why = locations_of(case, error), error.frame, error.root_text[:300]
+        failing, frame, why = locations_of(job, error), error.frame, error.root_text[:300]
     else:
         crash = native_crash(first)
         frames = crash.frames or _exit_frames(first)
-        failing = distinct([case.line(one) for one in frames[:2]])
+        failing = distinct([job.line(one) for one in frames[:2]])
         frame, why = (frames[0] if frames else None), how_it_ended(first)
     locations = distinct([*failing[:1], *fate.places, *failing[1:]])
-    alike = [one.story for one in by_culprits if _same_end(case, first, one.story)]
+    alike = [one.process for one in by_culprits if _same_end(job, first, one.process)]
     at = f" at {failing[0]}" if failing else ""
     by = f" at {fate.places[0]}" if fate.places else ""
     return blamed(
-        case,
+        job,
         alike,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(alike))} failed{at} ({why}), and {fate.who} hid it{by}: the job says 0",
+        title=f"{sentence(names_of(alike))} failed{at} ({why}), and {fate.who} hid it{by}: the job says 0",
         evidence=[
             end_evidence(first),
             Evidence(source="the job", observed="exit code 0", expected="the code of what failed"),
             _dropping(fate),
-            *(path_evidence(case, why, error.frames) if error is not None else ()),
-            *(source_evidence(case, frame) if frame is not None else ()),
+            *(path_evidence(job, why, error.frames) if error is not None else ()),
+            *(source_evidence(job, frame) if frame is not None else ()),
         ],
         fix=Fix(text=f"correct {failing[0] if failing else 'what failed'}; {fate.advice}{by}"),
         locations=locations,
         module=module_of(first),
         confidence=Confidence.CONFIRMED if locations else Confidence.LIKELY,
         outcome=JobOutcome.CRASH,
-        explains=[one.story.pid for one in dropped],
+        explains=[one.process.pid for one in dropped],
         began_s=ended_s(first),
     )
 
@@ -96,11 +96,11 @@ def _dropping(fate: FailureFate) -> Evidence:
     return Evidence(source=", ".join(fate.places) or fate.who, observed=fate.how, expected="its code is looked at")
 
 
-def _same_end(case: Job, one: JobProcess, other: JobProcess) -> bool:
-    errors = origin(case, one), origin(case, other)
+def _same_end(job: Job, one: JobProcess, other: JobProcess) -> bool:
+    errors = root_exception(job, one), root_exception(job, other)
     return one.end.signal == other.end.signal and (errors[0] and errors[0].frame) == (errors[1] and errors[1].frame)
 
 
-def _exit_frames(story: JobProcess) -> tuple[Frame, ...]:
-    event = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
-    return user_frames(event.path, agent_folder=story.agent.agent_folder) if event and story.agent else ()
+def _exit_frames(process: JobProcess) -> tuple[Frame, ...]:
+    event = process.agent.last_event("sys.exit", "os._exit") if process.agent is not None else None
+    return user_frames(event.path, agent_folder=process.agent.agent_folder) if event and process.agent else ()

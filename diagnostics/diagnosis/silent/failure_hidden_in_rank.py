@@ -28,11 +28,11 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.masked_errors import Hidden, hidden_error, left_module
+from diagnostics.dynamic.failures.masked_errors import MaskedError, hidden_error, left_module
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
-from diagnostics.dynamic.job.evidence import named, path_evidence, source_evidence
+from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.static.program.exception_flow import calls_of_attribute
 
 CODE = "D401"
@@ -41,64 +41,64 @@ CLASS = "masked-exit"
 EXAMINES = AppliesTo.SUCCEEDED
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the first error among the ranks that was hidden though work is missing."""
-    hidden = [found for story in case.ranks if (found := hidden_error(case, story)) is not None]
+    hidden = [found for process in job.ranks if (found := hidden_error(job, process)) is not None]
     if not hidden:
         return None
     first = min(hidden, key=lambda one: (one.raised is None, one.raised.at_s if one.raised is not None else 0.0))
-    alike = [one.story for one in hidden if one.frames[:1] == first.frames[:1]]
-    failing = locations_of(case, of_raised(case, first.story, first.raised)) if first.raised is not None else ()
-    failing = failing or _calls(case, first)
-    hiding = case.line(first.hiding) if first.hiding is not None else ""
+    alike = [one.process for one in hidden if one.frames[:1] == first.frames[:1]]
+    failing = locations_of(job, of_raised(job, first.process, first.raised)) if first.raised is not None else ()
+    failing = failing or _calls(job, first)
+    hiding = job.line(first.hiding) if first.hiding is not None else ""
     locations = distinct([*failing[:1], hiding, *failing[1:]])
     said = f"hid {first.raised.text[:300]}" if first.raised is not None else "hid an exception that nobody saw"
     at = f" (raised at {failing[0]})" if failing else ""
     by = f" at {hiding}" if hiding else ""
     return blamed(
-        case,
+        job,
         alike,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(alike))} {said}{at}{by} and ended with 0; missing: {first.missing}",
-        evidence=_evidence(case, first),
+        title=f"{sentence(names_of(alike))} {said}{at}{by} and ended with 0; missing: {first.missing}",
+        evidence=_evidence(job, first),
         fix=Fix(
             text=f"raise again after logging{by}, so that the exit code says what happened"
             if hiding
             else "let the exception out: call result() on each future, await each task, so that the exit code says it"
         ),
         locations=locations,
-        module=_module(first.story),
+        module=_module(first.process),
         confidence=Confidence.CONFIRMED if first.certain else Confidence.LIKELY,
         outcome=JobOutcome.CRASH,
         began_s=first.raised.at_s if first.raised is not None else None,
     )
 
 
-def _evidence(case: Job, hidden: Hidden) -> list[Evidence]:
-    steps = ", ".join(f"rank {story.rank}: {story.steps}" for story in case.ranks)
+def _evidence(job: Job, hidden: MaskedError) -> list[Evidence]:
+    steps = ", ".join(f"rank {process.rank}: {process.steps}" for process in job.ranks)
     evidence = [Evidence(source="optimizer steps", observed=steps, expected="as many as planned, on every rank")]
     if hidden.raised is not None:
-        evidence.extend(path_evidence(case, f"{hidden.raised.how}: {hidden.raised.text[:300]}", hidden.frames))
+        evidence.extend(path_evidence(job, f"{hidden.raised.how}: {hidden.raised.text[:300]}", hidden.frames))
     for frame in (*hidden.frames[:1], hidden.hiding):
-        evidence.extend(source_evidence(case, frame) if frame is not None else ())
+        evidence.extend(source_evidence(job, frame) if frame is not None else ())
     return evidence
 
 
-def _module(story: JobProcess) -> str:
+def _module(process: JobProcess) -> str:
     """Returns the module that an exception came out of last."""
-    left = left_module(story)
+    left = left_module(process)
     return left.shown if left is not None else ""
 
 
-def _calls(case: Job, hidden: Hidden) -> tuple[str, ...]:
+def _calls(job: Job, hidden: MaskedError) -> tuple[str, ...]:
     """Returns the one line that calls the module an exception came out of; () where the source does not tell."""
-    left = left_module(hidden.story)
+    left = left_module(hidden.process)
     name = left.path.rpartition(".")[2] if left is not None else ""
     found = [
         Frame(file=file, line=line, function="forward")
-        for file, source in user_files(case, hidden.story)
+        for file, source in job_sources(job, hidden.process)
         for line in (calls_of_attribute(source, name) if name else ())
     ]
-    return (case.line(found[0]),) if len(found) == 1 else ()
+    return (job.line(found[0]),) if len(found) == 1 else ()

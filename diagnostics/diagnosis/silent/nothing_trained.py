@@ -26,9 +26,9 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.record.agent_data import LifecycleEvent
-from diagnostics.static.program.exception_flow import trainers, training_loops
+from diagnostics.static.program.exception_flow import training_functions, training_loops
 from diagnostics.static.torch_code.optimizer_step_guards import step_conditions
 
 CODE = "D410"
@@ -53,26 +53,26 @@ _TOLD = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the job that trained nothing, where every rank was watched and meant to train."""
-    ranks = [story for story in case.ranks if story.agent is not None]
-    if not ranks or len(ranks) != len(case.ranks) or any(one.steps for one in case.processes):
+    ranks = [process for process in job.ranks if process.agent is not None]
+    if not ranks or len(ranks) != len(job.ranks) or any(one.steps for one in job.processes):
         return None
-    begun = [story for story in ranks if _made(story, "optimizer") is not None]
-    if not begun or asked_for_no_training(case, begun[0]):
+    begun = [process for process in ranks if _made(process, "optimizer") is not None]
+    if not begun or asked_for_no_training(job, begun[0]):
         return None
-    if went_on(case) and _TOLD.search(case.output):
+    if went_on(job) and _TOLD.search(job.output):
         return None  # a run that had ended was started again, and says so
-    if any(hidden_error(case, story) is not None for story in ranks):
+    if any(hidden_error(job, process) is not None for process in ranks):
         return None  # an exception explains it better
-    story = begun[0]
-    loops = _loops(case, story)
+    process = begun[0]
+    loops = _loops(job, process)
     if not loops:
         return None  # no file of the job's holds a loop that trains: nothing says that it was to
-    iterated = _made(story, "loader-iter") if _by_batches(case, story) else None
-    loader = _frame(story, _made(story, "dataloader"))
-    backwards = sum(_backwards(one) for one in case.processes)
-    conditions = _conditions(case, story)
+    iterated = _made(process, "loader-iter") if _by_batches(job, process) else None
+    loader = _frame(process, _made(process, "dataloader"))
+    backwards = sum(_backwards(one) for one in job.processes)
+    conditions = _conditions(job, process)
     if backwards and not conditions:
         return None  # it may update its parameters by hand
     ran = any(one.agent is not None and one.agent.entered for one in ranks)
@@ -86,14 +86,14 @@ def match(case: Job) -> Match | None:
         frames = [*conditions, *loops]
         cause = f"{backwards} backward passes, and the step was left out each time" if backwards else _SKIPPED
     elif iterated is not None:
-        at = _frame(story, iterated)
+        at = _frame(process, iterated)
         frames, cause = [loader, at, *loops], "the loader gave no batch"
     else:
         frames, cause = [*loops, loader], _NO_BACKWARD if ran else "the training loop was never entered"
     fix = _RAISED if raised is not None else _STEPLESS if stepless else _EMPTY if iterated is not None else _UNENTERED
-    locations = distinct([case.line(frame) for frame in frames if frame is not None])
+    locations = distinct([job.line(frame) for frame in frames if frame is not None])
     return blamed(
-        case,
+        job,
         begun,
         code=CODE,
         name=NAME,
@@ -105,7 +105,7 @@ def match(case: Job) -> Match | None:
                 observed=f"0 and {backwards}",
                 expected="more",
             ),
-            *(source_evidence(case, frames[0]) if frames[0] is not None else ()),
+            *(source_evidence(job, frames[0]) if frames[0] is not None else ()),
         ],
         fix=Fix(text=fix),
         locations=locations,
@@ -114,52 +114,52 @@ def match(case: Job) -> Match | None:
     )
 
 
-def _backwards(story: JobProcess) -> int:
-    return story.agent.steps.backwards if story.agent is not None else 0
+def _backwards(process: JobProcess) -> int:
+    return process.agent.steps.backwards if process.agent is not None else 0
 
 
 def _from_forward(ranks: Sequence[JobProcess]) -> ExceptionRecord | None:
     """Returns what came out of the model on every rank, and somebody caught; None where it did not on one."""
     found = [
-        next((one for one in reversed(story.raised) if one.how is ExceptionSource.FORWARD and one.user_path), None)
-        for story in ranks
+        next((one for one in reversed(process.raised) if one.how is ExceptionSource.FORWARD and one.user_path), None)
+        for process in ranks
     ]
     return found[0] if None not in found else None
 
 
-def _conditions(case: Job, story: JobProcess) -> list[Frame]:
+def _conditions(job: Job, process: JobProcess) -> list[Frame]:
     """Returns the `if`s in the files that ran on which a step depends."""
-    files = user_files(case, story)
-    trained_by = trainers(file for _, file in files)
+    files = job_sources(job, process)
+    trained_by = training_functions(file for _, file in files)
     return [
         Frame(file=name, line=line, function="") for name, file in files for line in step_conditions(file, trained_by)
     ]
 
 
-def _made(story: JobProcess, kind: str) -> LifecycleEvent | None:
+def _made(process: JobProcess, kind: str) -> LifecycleEvent | None:
     """Returns the first event of a kind."""
-    events = story.agent.events if story.agent is not None else ()
+    events = process.agent.events if process.agent is not None else ()
     return next((event for event in events if event.kind == kind), None)
 
 
-def _frame(story: JobProcess, event: LifecycleEvent | None) -> Frame | None:
-    folder = story.agent_folder
+def _frame(process: JobProcess, event: LifecycleEvent | None) -> Frame | None:
+    folder = process.agent_folder
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     return frames[0] if frames else None
 
 
-def _by_batches(case: Job, story: JobProcess) -> bool:
+def _by_batches(job: Job, process: JobProcess) -> bool:
     """Whether a training loop goes over batches: one over a range or a condition does not end by an empty loader."""
-    files = user_files(case, story)
-    trained_by = trainers(file for _, file in files)
+    files = job_sources(job, process)
+    trained_by = training_functions(file for _, file in files)
     loops = [loop for _, file in files for loop in training_loops(file, trained_by)]
     return any(not isinstance(loop, ast.While) and "range(" not in ast.unparse(loop.iter) for loop in loops)
 
 
-def _loops(case: Job, story: JobProcess) -> list[Frame]:
+def _loops(job: Job, process: JobProcess) -> list[Frame]:
     """Returns the training loops in the files that ran, outermost first."""
-    files = user_files(case, story)
-    trained_by = trainers(file for _, file in files)
+    files = job_sources(job, process)
+    trained_by = training_functions(file for _, file in files)
     return [
         Frame(file=name, line=loop.lineno, function="")
         for name, file in files

@@ -18,7 +18,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.job.evidence import named, path_evidence
+from diagnostics.dynamic.job.evidence import names_of, path_evidence
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import LifecycleEvent
 
@@ -30,23 +30,23 @@ EXAMINES = AppliesTo.SUCCEEDED
 _FIX = "make the optimizer last, of the parameters of the model that runs: after fully_shard, .to() and copies"
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the job whose optimizers never had a gradient to use, on every rank that made steps."""
-    trained = [story for story in case.ranks if story.agent is not None and story.steps]
-    told = [(story, event) for story in trained if (event := _told(story)) is not None]
-    if not told or len(told) < len(trained) or not any(_backwards(story) for story in trained):
+    trained = [process for process in job.ranks if process.agent is not None and process.steps]
+    told = [(process, event) for process in trained if (event := _told(process)) is not None]
+    if not told or len(told) < len(trained) or not any(_backwards(process) for process in trained):
         return None
     first, said = told[0]
     made = first.agent.last_event("optimizer") if first.agent is not None else None
     path = user_frames(made.path, agent_folder=first.agent_folder) if made is not None else ()
     wrapped = first.agent.last_event("ddp") if first.agent is not None else None
     around = user_frames(wrapped.path, agent_folder=first.agent_folder) if wrapped is not None else ()
-    locations = distinct([case.line(frame) for frame in (*path[:3], *around[:1])])
+    locations = distinct([job.line(frame) for frame in (*path[:3], *around[:1])])
     title = "The job says success, but no optimizer step had a gradient"
     if locations:
         title += f": the optimizer of {locations[0]} holds other parameters than the model that ran"
     return blamed(
-        case,
+        job,
         trained,
         code=CODE,
         name=NAME,
@@ -54,11 +54,11 @@ def match(case: Job) -> Match | None:
         title=title,
         evidence=[
             Evidence(
-                source=f"{named([first])}: optimizer steps, and parameters with a gradient in them",
+                source=f"{names_of([first])}: optimizer steps, and parameters with a gradient in them",
                 observed=f"{first.steps} steps ({said.text}), none",
                 expected="some in each step",
             ),
-            *path_evidence(case, "the optimizer was made", path),
+            *path_evidence(job, "the optimizer was made", path),
         ],
         fix=Fix(text=_FIX),
         locations=locations,
@@ -67,9 +67,9 @@ def match(case: Job) -> Match | None:
     )
 
 
-def _told(story: JobProcess) -> LifecycleEvent | None:
-    return story.agent.last_event("no-gradients") if story.agent is not None else None
+def _told(process: JobProcess) -> LifecycleEvent | None:
+    return process.agent.last_event("no-gradients") if process.agent is not None else None
 
 
-def _backwards(story: JobProcess) -> int:
-    return story.agent.steps.backwards if story.agent is not None else 0
+def _backwards(process: JobProcess) -> int:
+    return process.agent.steps.backwards if process.agent is not None else 0

@@ -18,11 +18,11 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.failures.file_errors import LOADS, SAVES, calls_load, file_of, is_file_call
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.failures.file_errors import LOADS, SAVES, calls_load, file_in_error, is_file_call
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.model.model_classes import SourceSite, job_files
+from diagnostics.dynamic.model.model_classes import SourceSite, source_files_of
 
 CODE = "D703"
 NAME = "cache-out-of-date"
@@ -51,43 +51,43 @@ GONE = re.compile(r"Can't get attribute '[\w.]+' on <module")
 ASKS = re.compile(r"exists\(|is_file\(|isfile\(|isdir\(|is_dir\(")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the cache and the line that takes it as it is."""
-    return _by_words(case) or _by_name(case) or _by_shape(case)
+    return _by_words(job) or _by_name(job) or _by_shape(job)
 
 
-def _by_words(case: Job) -> Match | None:
-    tellers = [one for one in told(case, SAID) if one.origin is not None]
+def _by_words(job: Job) -> Match | None:
+    tellers = [one for one in match_text(job, SAID) if one.origin is not None]
     if not tellers:
         return None
     one = tellers[0]
-    return _stale(case, tellers, merged_locations(case, tellers), f"the job says: {one.line[:200]}", Confidence.LIKELY)
+    return _stale(job, tellers, merged_locations(job, tellers), f"the job says: {one.line[:200]}", Confidence.LIKELY)
 
 
-def _by_name(case: Job) -> Match | None:
+def _by_name(job: Job) -> Match | None:
     """A pickled file names a class or module that the program no longer has."""
-    tellers = [one for one in told(case, GONE) if one.origin is not None and calls_load(case, one.origin.frame)]
+    tellers = [one for one in match_text(job, GONE) if one.origin is not None and calls_load(job, one.origin.frame)]
     if not tellers:
         return None
     reason = f"it was written by another version of the program: {tellers[0].line[:160]}"
-    return _stale(case, tellers, merged_locations(case, tellers), reason, Confidence.LIKELY)
+    return _stale(job, tellers, merged_locations(job, tellers), reason, Confidence.LIKELY)
 
 
-def _by_shape(case: Job) -> Match | None:
-    tellers = [one for one in told(case, SHAPES) if one.origin is not None and one.story.steps == 0]
-    loads = _guarded_loads(case, tellers[0]) if tellers else []
+def _by_shape(job: Job) -> Match | None:
+    tellers = [one for one in match_text(job, SHAPES) if one.origin is not None and one.process.steps == 0]
+    loads = _guarded_loads(job, tellers[0]) if tellers else []
     if not loads:
         return None
-    lines = [place.location(case) for place in loads]
+    lines = [place.location(job) for place in loads]
     reason = f"{lines[0]} takes what is on disk as it is, and {tellers[0].line[:160]}"
-    return _stale(case, tellers, distinct([*lines, *merged_locations(case, tellers)]), reason, Confidence.LIKELY)
+    return _stale(job, tellers, distinct([*lines, *merged_locations(job, tellers)]), reason, Confidence.LIKELY)
 
 
-def _guarded_loads(case: Job, one: TextMatch) -> list[SourceSite]:
+def _guarded_loads(job: Job, one: TextMatch) -> list[SourceSite]:
     """Loads inside `if path.exists():` of a file that the same function saves otherwise, without a look at its fit."""
     found: list[SourceSite] = []
-    for file in job_files(case, one.story):
-        tree = case.sources.file(file).tree
+    for file in source_files_of(job, one.process):
+        tree = job.sources.file(file).tree
         for node in ast.walk(tree) if tree is not None else ():
             if not isinstance(node, ast.FunctionDef) or not CACHE.search(ast.unparse(node)):
                 continue
@@ -100,19 +100,19 @@ def _guarded_loads(case: Job, one: TextMatch) -> list[SourceSite]:
 
 
 def _stale(
-    case: Job, tellers: Sequence[TextMatch], locations: Sequence[str], reason: str, confidence: Confidence
+    job: Job, tellers: Sequence[TextMatch], locations: Sequence[str], reason: str, confidence: Confidence
 ) -> Match:
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    file = file_of(case, one)
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    file = file_in_error(job, one)
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} used a cache{' ' + file if file else ''} that does not fit this job: "
+        title=f"{sentence(names_of(processes))} used a cache{' ' + file if file else ''} that does not fit this job: "
         f"{reason}",
-        evidence=(*one.evidence(case), Evidence(source=locations[0] if locations else "message", observed=reason)),
+        evidence=(*one.evidence(job), Evidence(source=locations[0] if locations else "message", observed=reason)),
         fix=Fix(
             text="move the cache away so that it is made anew, and put a hash of all it depends on into its name or "
             "manifest",

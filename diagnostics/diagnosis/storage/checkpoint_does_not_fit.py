@@ -17,9 +17,9 @@ from diagnostics.core.findings import Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.failures.file_errors import file_of, saving_lines
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.failures.file_errors import file_in_error, saving_lines
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.model.model_classes import called_name
 
@@ -51,35 +51,35 @@ SIZES = re.compile(r"size mismatch for (?P<key>[\w.]+): copying a param with sha
 PREFIXES = ("module.", "_orig_mod.", "_fsdp_wrapped_module.", "model.", "net.", "state_dict.")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns what does not fit and the line that loads it."""
-    tellers = tuple(one for one in told(case, MISFIT) if not CUT.search(one.found.string))
-    tellers = tellers or tuple(one for one in told(case, NO_KEY) if _of_a_checkpoint(case, one))
+    tellers = tuple(one for one in match_text(job, MISFIT) if not CUT.search(one.found.string))
+    tellers = tellers or tuple(one for one in match_text(job, NO_KEY) if _of_a_checkpoint(job, one))
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    file = file_of(case, one)
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    file = file_in_error(job, one)
     prefix = _prefix(one)
-    saves = saving_lines(case, one, file)
-    own = merged_locations(case, tellers)
+    saves = saving_lines(job, one, file)
+    own = merged_locations(job, tellers)
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} could not load {file or 'a checkpoint'}: {_meaning(one, prefix)}",
-        evidence=one.evidence(case),
+        title=f"{sentence(names_of(processes))} could not load {file or 'a checkpoint'}: {_meaning(one, prefix)}",
+        evidence=one.evidence(job),
         fix=_fix(one, prefix),
         locations=distinct([*own[:1], *saves[:2], *own[1:]]),
         module=one.found.groupdict().get("kind") or "",
     )
 
 
-def _of_a_checkpoint(case: Job, one: TextMatch) -> bool:
+def _of_a_checkpoint(job: Job, one: TextMatch) -> bool:
     """Whether the key was looked up in what a function loads that also fills a model or optimizer from it."""
     frame = one.origin.frame if one.origin is not None else None
-    source = case.sources.file(frame.file) if frame is not None else None
+    source = job.sources.file(frame.file) if frame is not None else None
     if source is None or frame is None or source.tree is None:
         return False
     around = source.function_at(frame.line) or source.tree

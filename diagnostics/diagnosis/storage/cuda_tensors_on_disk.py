@@ -17,9 +17,9 @@ from diagnostics.core.findings import Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import merged_locations, told
-from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_of, saving_lines
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import match_text, merged_locations
+from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_in_error, saving_lines
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 
 CODE = "D701"
@@ -34,31 +34,31 @@ ON_CUDA = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the file, who could not read it, and the line that loads it."""
     tellers = [
         one
-        for one in told(case, ON_CUDA)
+        for one in match_text(job, ON_CUDA)
         # Started in a worker by something else, CUDA is no matter of files.
-        if not one.found["forked"] or came_from_loading(one) or (one.origin and calls_load(case, one.origin.frame))
+        if not one.found["forked"] or came_from_loading(one) or (one.origin and calls_load(job, one.origin.frame))
     ]
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    file = file_of(case, one)
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    file = file_in_error(job, one)
     shown = file or "a file"
-    gpus = f"{len(case.job.gpus)} GPUs" if case.job.gpus else "no GPU"
+    gpus = f"{len(job.facts.gpus)} GPUs" if job.facts.gpus else "no GPU"
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} loaded {shown}, whose tensors were saved on a CUDA device; here is {gpus}",
-        evidence=(*one.evidence(case), Evidence(source="this machine", observed=gpus)),
+        title=f"{sentence(names_of(processes))} loaded {shown}, whose tensors were saved on a CUDA device; here is {gpus}",
+        evidence=(*one.evidence(job), Evidence(source="this machine", observed=gpus)),
         fix=Fix(
             text='save tensors with .cpu(), or load with map_location="cpu"; files that are there can be repaired',
             commands=(f"ups-doctor fix-cache {file or 'FOLDER'}",),
         ),
-        locations=distinct([*merged_locations(case, tellers), *saving_lines(case, one, file)[:2]]),
+        locations=distinct([*merged_locations(job, tellers), *saving_lines(job, one, file)[:2]]),
     )

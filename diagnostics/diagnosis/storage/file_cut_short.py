@@ -18,9 +18,9 @@ from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_of, saving_lines
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.failures.file_errors import calls_load, came_from_loading, file_in_error, saving_lines
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 
 CODE = "D702"
@@ -46,25 +46,25 @@ CUT = re.compile(
 NOT_FILES = re.compile(r"Connection|recv|socket|Unsupported (?:global|operand|class)|EOF when reading a line")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the file, who could not read it, and the line that loads it."""
-    tellers = [one for one in told(case, CUT) if _is_about_a_file(case, one)]
+    tellers = [one for one in match_text(job, CUT) if _is_about_a_file(job, one)]
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    file = file_of(case, one)
-    saves = saving_lines(case, one, file)
-    own = merged_locations(case, tellers)
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    file = file_in_error(job, one)
+    saves = saving_lines(job, one, file)
+    own = merged_locations(job, tellers)
     said = one.line.splitlines()[0][:160] if one.line else one.found[0]
     also = f"; the job itself saves it at {saves[0]}" if saves and file and len(saves) == 1 else ""
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} read {file or 'a file'}, which is cut short or empty ({said}){also}",
-        evidence=one.evidence(case),
+        title=f"{sentence(names_of(processes))} read {file or 'a file'}, which is cut short or empty ({said}){also}",
+        evidence=one.evidence(job),
         fix=Fix(
             text=f"make {file or 'the file'} again or copy it whole; save under a temporary name and os.replace "
             f"it, and "
@@ -76,11 +76,11 @@ def match(case: Job) -> Match | None:
     )
 
 
-def _is_about_a_file(case: Job, one: TextMatch) -> bool:
+def _is_about_a_file(job: Job, one: TextMatch) -> bool:
     """`EOFError` of input() or of a pipe, and a reshape of something that was computed, are about something else."""
     if NOT_FILES.search(one.found.string) or one.origin is None:
         return one.origin is None and bool(one.found["sure"]) and "EOFError" not in one.found[0]
-    loading = came_from_loading(one) or calls_load(case, one.origin.frame)
+    loading = came_from_loading(one) or calls_load(job, one.origin.frame)
     if one.found["sure"] and one.found["sure"] != "EOFError":
         return True
     return loading and not any("/multiprocessing/" in frame.file for frame in one.origin.path[:6])

@@ -19,16 +19,16 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.model.model_classes import (
     SourceSite,
     called_name,
     class_of,
     entered_classes,
-    job_files,
     method,
+    source_files_of,
 )
 from diagnostics.dynamic.model.wrap_sites import static_wraps
 
@@ -45,34 +45,34 @@ CHANGED = re.compile(
 NAMED = re.compile(r"Parameter at index \d+ with name (?P<name>[\w.]+)")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the line by which the graph differs from the plan."""
-    tellers = told(case, CHANGED)
+    tellers = match_text(job, CHANGED)
     # Without static_graph=True that one is about parameters that were never used.
-    tellers = tuple(one for one in tellers if not one.found["unfinished"] or static_wraps(case, one.story))
+    tellers = tuple(one for one in tellers if not one.found["unfinished"] or static_wraps(job, one.process))
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    wraps = static_wraps(case, one.story)
-    static = [place.location(case) for place in wraps]
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    wraps = static_wraps(job, one.process)
+    static = [place.location(job) for place in wraps]
     twice = bool(one.found["twice"])
-    lines = _repeats(case, one.story) if twice else _branches(case, one.story)
-    shown = [place.location(case) for place in lines]
-    parameter = NAMED.search(f"{one.found.string}\n{one.story.stderr}")
+    lines = _repeats(job, one.process) if twice else _branches(job, one.process)
+    shown = [place.location(job) for place in lines]
+    parameter = NAMED.search(f"{one.found.string}\n{one.process.stderr}")
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))}: {_meaning(one, parameter, [*shown, *static])}",
+        title=f"{sentence(names_of(processes))}: {_meaning(one, parameter, [*shown, *static])}",
         evidence=(
-            *one.evidence(case),
-            *(Evidence(source=place.location(case), observed=ast.unparse(place.node).splitlines()[0][:120])
+            *one.evidence(job),
+            *(Evidence(source=place.location(job), observed=ast.unparse(place.node).splitlines()[0][:120])
               for place in (*lines[:3], *wraps[:1])),
         ),
         fix=_fix(twice),
-        locations=distinct([*shown[:3], *static, *merged_locations(case, tellers)]),
+        locations=distinct([*shown[:3], *static, *merged_locations(job, tellers)]),
         module=parameter["name"].rpartition(".")[0] if parameter else "",
         confidence=Confidence.CONFIRMED if len(shown) == 1 else Confidence.LIKELY,
     )  # fmt: skip
@@ -97,10 +97,10 @@ def _fix(twice: bool) -> Fix:
                "modules")  # fmt: skip
 
 
-def _branches(case: Job, story: JobProcess) -> list[SourceSite]:
+def _branches(job: Job, process: JobProcess) -> list[SourceSite]:
     """Branches in the forwards that ran, around or before the use of a submodule; those on `is None` come last."""
     found: list[SourceSite] = []
-    for file, function in _forwards(case, story):
+    for file, function in _forwards(job, process):
         for node in ast.walk(function):
             inside = (*node.body, *node.orelse) if isinstance(node, ast.If) else ()
             if any(_calls_own(inner) or isinstance(inner, (ast.Return, ast.Continue, ast.Break))
@@ -117,11 +117,11 @@ def _calls_own(node: ast.AST) -> bool:
     )
 
 
-def _repeats(case: Job, story: JobProcess) -> list[SourceSite]:
+def _repeats(job: Job, process: JobProcess) -> list[SourceSite]:
     """Reentrant checkpoints, else modules that one forward calls twice."""
     found: list[SourceSite] = []
-    for file in job_files(case, story):
-        tree = case.sources.file(file).tree
+    for file in source_files_of(job, process):
+        tree = job.sources.file(file).tree
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Call) and called_name(node) in ("checkpoint", "checkpoint_sequential"):
                 words = {word.arg: word.value for word in node.keywords}
@@ -130,7 +130,7 @@ def _repeats(case: Job, story: JobProcess) -> list[SourceSite]:
                     found.append(SourceSite(file=file, node=node))
     if found:
         return found
-    for file, function in _forwards(case, story):
+    for file, function in _forwards(job, process):
         calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
         names = [ast.unparse(node.func) for node in calls]
         twice = [node for node in calls if ast.unparse(node.func).startswith("self.") and
@@ -139,7 +139,7 @@ def _repeats(case: Job, story: JobProcess) -> list[SourceSite]:
     return found
 
 
-def _forwards(case: Job, story: JobProcess) -> list[tuple[str, ast.AST]]:
-    files = job_files(case, story)
-    kinds = [found for name in entered_classes(story) if (found := class_of(case, files, name)) is not None]
+def _forwards(job: Job, process: JobProcess) -> list[tuple[str, ast.AST]]:
+    files = source_files_of(job, process)
+    kinds = [found for name in entered_classes(process) if (found := class_of(job, files, name)) is not None]
     return [(file, node) for file, kind in kinds if (node := method(kind, "forward")) is not None]

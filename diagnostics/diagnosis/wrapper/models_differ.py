@@ -17,10 +17,10 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, failed_stories, merged_locations, told
-from diagnostics.dynamic.job.evidence import named, rank_numbers
+from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of, rank_numbers
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.model.model_divergence import Difference, model_difference
+from diagnostics.dynamic.model.model_divergence import ModelDivergence, model_difference
 
 CODE = "D602"
 NAME = "models-differ"
@@ -35,61 +35,61 @@ DIFFER = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the rank whose model differs and the line by which it does."""
-    tellers = told(case, DIFFER) or told(case, DIFFER, failed_stories(case))
+    tellers = match_text(job, DIFFER) or match_text(job, DIFFER, failed_processes(job))
     if not tellers:
         return None
     one = next((teller for teller in tellers if teller.found["rank"]), tellers[0])
-    pair = _pair(case, one)
-    found = model_difference(case, *pair) if pair is not None else Difference(locations=(), made="", odd=None)
+    pair = _pair(job, one)
+    found = model_difference(job, *pair) if pair is not None else ModelDivergence(locations=(), made="", odd=None)
     odd = _odd(one, found)
     match = blamed(
-        case,
-        [teller.story for teller in tellers],
+        job,
+        [teller.process for teller in tellers],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=_title(case, one, found),
+        title=_title(job, one, found),
         evidence=(
-            *one.evidence(case),
+            *one.evidence(job),
             *((Evidence(source="constructors seen by the agents", observed=found.made),) if found.made else ()),
         ),
         fix=Fix(
             text="build the model from values that are the same on every rank: compute what depends on data or the "
             "rank on rank 0 and dist.broadcast_object_list it before the model is made"
         ),
-        locations=distinct([*found.locations, *merged_locations(case, tellers)]),
+        locations=distinct([*found.locations, *merged_locations(job, tellers)]),
         confidence=Confidence.CONFIRMED if found.made else Confidence.LIKELY,
     )
     return dataclasses.replace(match, culprit_ranks=(odd,)) if odd is not None else match
 
 
-def _pair(case: Job, one: TextMatch) -> tuple[JobProcess, JobProcess] | None:
+def _pair(job: Job, one: TextMatch) -> tuple[JobProcess, JobProcess] | None:
     """The two ranks compared: torch names them, or it compares with rank 0."""
-    mine = int(one.found["one"] or one.found["rank"] or one.story.rank or 0)
+    mine = int(one.found["one"] or one.found["rank"] or one.process.rank or 0)
     theirs = int(one.found["other"] or 0)
     if mine == theirs:
-        theirs = next((story.rank for story in case.ranks if story.rank not in (None, mine)), None) or 0
-    first, second = case.of_rank(mine), case.of_rank(theirs)
+        theirs = next((process.rank for process in job.ranks if process.rank not in (None, mine)), None) or 0
+    first, second = job.of_rank(mine), job.of_rank(theirs)
     return (first, second) if first is not None and second is not None and first is not second else None
 
 
-def _odd(one: TextMatch, found: Difference) -> int | None:
+def _odd(one: TextMatch, found: ModelDivergence) -> int | None:
     if found.odd is not None:
         return found.odd
-    return int(one.found["rank"]) if one.found["rank"] else one.story.rank
+    return int(one.found["rank"]) if one.found["rank"] else one.process.rank
 
 
-def _title(case: Job, one: TextMatch, found: Difference) -> str:
+def _title(job: Job, one: TextMatch, found: ModelDivergence) -> str:
     at = f"; {found.locations[0]} depends on the rank" if found.locations else ""
     said = one.found
     if said["sizes"]:
-        who = said["rank"] or (rank_numbers([one.story]) or ("?",))[0]
+        who = said["rank"] or (rank_numbers([one.process]) or ("?",))[0]
         return (
             f"Rank {who} built another model than rank 0: its parameter {said['index']} has sizes {said['sizes']}{at}"
         )
     if said["one"]:
         counts = f"rank {said['one']} {said['has']}, rank {said['other']} {said['had']}"
         return f"The ranks built models with different numbers of parameters: {counts}{at}"
-    return f"The models of {named([one.story])} and the other ranks differ{at}"
+    return f"The models of {names_of([one.process])} and the other ranks differ{at}"

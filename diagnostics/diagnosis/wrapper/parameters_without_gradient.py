@@ -16,10 +16,10 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.model.unused_parameters import Unused, unused_parts
+from diagnostics.dynamic.model.unused_parameters import UnusedParameter, unused_parts
 from diagnostics.dynamic.model.wrap_sites import static_wraps
 
 CODE = "D601"
@@ -32,27 +32,27 @@ INDICES = re.compile(r"Parameter indices which did not receive grad for rank \d+
 NAMES = re.compile(r"Parameters which did not receive grad for rank \d+: ([\w., ]+)")
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the modules without a gradient and the line that leaves them out."""
-    tellers = told(case, UNFINISHED)
-    if not tellers or static_wraps(case, tellers[0].story):  # with static_graph=True the graph changed: D604
+    tellers = match_text(job, UNFINISHED)
+    if not tellers or static_wraps(job, tellers[0].process):  # with static_graph=True the graph changed: D604
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
+    one, processes = tellers[0], [teller.process for teller in tellers]
     indices = _indices(one)
     names = _names(one)
-    unused, sure = unused_parts(case, one.story, indices, names)
+    unused, sure = unused_parts(job, one.process, indices, names)
     skipped = [line for part in unused for line in part.left_out]
     made = [part.made for part in unused if part.made]
     modules = ", ".join(_words(part) for part in unused[:4]) or f"parameters {indices}"
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))}: {modules} got no gradient in a step, {_reason(unused, len(tellers), case)}",
+        title=f"{sentence(names_of(processes))}: {modules} got no gradient in a step, {_reason(unused, len(tellers), job)}",
         evidence=(
-            Evidence(source=f"exception in process {one.story.pid}", observed=_shown(one, indices, names)),
+            Evidence(source=f"exception in process {one.process.pid}", observed=_shown(one, indices, names)),
             *(Evidence(source=part.made, observed=f"{_words(part)} is made") for part in unused[:4] if part.made),
             *(Evidence(source=line, observed="leaves it out") for line in skipped[:3]),
         ),
@@ -60,24 +60,24 @@ def match(case: Job) -> Match | None:
             text=f"let {modules} take part in the loss in every step, or do not make it; where it is meant to be left "
             "out at times: DistributedDataParallel(model, find_unused_parameters=True)"
         ),
-        locations=distinct([*skipped[:2], *made, *skipped[2:], *merged_locations(case, tellers)]),
+        locations=distinct([*skipped[:2], *made, *skipped[2:], *merged_locations(job, tellers)]),
         module=unused[0].path if unused else "",
         confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
     )
 
 
-def _words(part: Unused) -> str:
+def _words(part: UnusedParameter) -> str:
     return f"{part.path} ({part.class_name})" if part.class_name else part.path
 
 
 def _text(one: TextMatch) -> str:
     """The message, with what the process wrote where the message was cut."""
-    return f"{one.found.string}\n{one.story.stderr}"
+    return f"{one.found.string}\n{one.process.stderr}"
 
 
 def _names(one: TextMatch) -> list[str]:
     """Returns the parameters that torch names, or that the agent looked up by torch's numbers."""
-    event = one.story.agent.last_event("unused-parameters") if one.story.agent is not None else None
+    event = one.process.agent.last_event("unused-parameters") if one.process.agent is not None else None
     lists = NAMES.findall(_text(one)) or [event.text if event is not None else ""]
     return [name.strip() for names in lists for name in names.split(",") if name.strip()]
 
@@ -87,8 +87,8 @@ def _indices(one: TextMatch) -> list[int]:
     return [int(word) for word in found[1].split()] if found else []
 
 
-def _reason(unused: tuple[Unused, ...], count: int, case: Job) -> str:
-    ranks = "" if count == len(case.ranks) else " on this rank only"
+def _reason(unused: tuple[UnusedParameter, ...], count: int, job: Job) -> str:
+    ranks = "" if count == len(job.ranks) else " on this rank only"
     if unused and unused[0].entered:
         return f"although it was called: its result takes no part in the loss{ranks}"
     if unused and unused[0].left_out:

@@ -18,8 +18,8 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.model.inplace_sites import changes
 from diagnostics.dynamic.model.wrap_sites import forward_calls
@@ -37,17 +37,17 @@ CHANGED = re.compile(
 )
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns the statement that changed the tensor."""
-    tellers = told(case, CHANGED)
+    tellers = match_text(job, CHANGED)
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
+    one, processes = tellers[0], [teller.process for teller in tellers]
     operation, shape = one.found["operation"] or "", one.found["shape"] or ""
-    found = changes(case, one.story, operation)
-    own = merged_locations(case, tellers)
+    found = changes(job, one.process, operation)
+    own = merged_locations(job, tellers)
     # Buffers are no result of an operation: a second forward of a wrapped model copies rank 0's over them.
-    again = forward_calls(case, one.story)[1:] if not operation else ()
+    again = forward_calls(job, one.process)[1:] if not operation else ()
     best = found[0].score if found else 0
     lines = [change.location for change in found if change.score >= max(2, best - 1)]
     locations = distinct([*again[:1], *lines, *own]) if again and best < 7 else distinct([*lines, *own])
@@ -57,14 +57,14 @@ def match(case: Job) -> Match | None:
     by = f": {found[0].text} at {locations[0]}" if lines and locations[0] == found[0].location else ""
     by = by or (f"; the forward at {locations[0]} is the second one before backward" if again else "")
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} changed {what} that backward needs in place{versions}{by}",
+        title=f"{sentence(names_of(processes))} changed {what} that backward needs in place{versions}{by}",
         evidence=(
-            *one.evidence(case),
+            *one.evidence(job),
             *(
                 Evidence(source=change.location, observed=change.text)
                 for change in found[:4]

@@ -18,11 +18,11 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.error_texts import TextMatch, merged_locations, told
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
-from diagnostics.dynamic.model.wrap_sites import wrap_calls
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, source_files_of
+from diagnostics.dynamic.model.wrap_sites import wrap_sites
 
 CODE = "D605"
 NAME = "view-written-to"
@@ -42,42 +42,42 @@ EXPANDS = {"expand", "expand_as", "broadcast_to", "as_strided", "broadcast_tenso
 KEEPS = {"register_buffer", "Parameter", "register_parameter"}
 
 
-def match(case: Job) -> Match | None:
+def match(job: Job) -> Match | None:
     """Returns who shares memory and the line that writes to it or makes it."""
-    tellers = told(case, SHARED)
+    tellers = match_text(job, SHARED)
     if not tellers:
         return None
-    one, stories = tellers[0], [teller.story for teller in tellers]
-    made = [place.location(case) for place in _makers(case, one)]
-    own = merged_locations(case, tellers)
+    one, processes = tellers[0], [teller.process for teller in tellers]
+    made = [place.location(job) for place in _makers(job, one)]
+    own = merged_locations(job, tellers)
     locations = distinct([*made, *own]) if one.found["expanded"] else distinct([*own[:1], *made, *own[1:]])
     return blamed(
-        case,
-        stories,
+        job,
+        processes,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(named(stories))} {_meaning(one)}{' at ' + locations[0] if locations else ''}",
-        evidence=(*one.evidence(case), *(Evidence(source=line, observed="makes the view") for line in made[:2])),
+        title=f"{sentence(names_of(processes))} {_meaning(one)}{' at ' + locations[0] if locations else ''}",
+        evidence=(*one.evidence(job), *(Evidence(source=line, observed="makes the view") for line in made[:2])),
         fix=_fix(one),
         locations=locations,
         confidence=Confidence.CONFIRMED if own else Confidence.LIKELY,
     )
 
 
-def _makers(case: Job, one: TextMatch) -> list[SourceSite]:
+def _makers(job: Job, one: TextMatch) -> list[SourceSite]:
     if one.found["expanded"]:
-        return _expanded(case, one.story)
+        return _expanded(job, one.process)
     if one.found["bucket"]:
-        return [place for place in wrap_calls(case, one.story) if "gradient_as_bucket_view" in ast.unparse(place.node)]
+        return [place for place in wrap_sites(job, one.process) if "gradient_as_bucket_view" in ast.unparse(place.node)]
     return []
 
 
-def _expanded(case: Job, story: JobProcess) -> list[SourceSite]:
+def _expanded(job: Job, process: JobProcess) -> list[SourceSite]:
     """Buffers and parameters kept as an expanded view, written in one statement or through a local name."""
     found: list[SourceSite] = []
-    for file in job_files(case, story):
-        tree = case.sources.file(file).tree
+    for file in source_files_of(job, process):
+        tree = job.sources.file(file).tree
         nodes = list(ast.walk(tree)) if tree is not None else []
         names = {ast.unparse(target) for node in nodes if isinstance(node, ast.Assign) and _expands(node.value)
                  for target in node.targets}  # fmt: skip

@@ -10,20 +10,20 @@ from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_c
 from diagnostics.dynamic.collectives.rank_state import OperationKind
 from diagnostics.record.agent_data import AgentData, CollectiveCall, GroupProgress
 from diagnostics.record.flight_recorder import FlightEntry
-from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.stacks import AgentStacks
 
 SENDS, RECEIVES = frozenset(operations.SENDS), frozenset(operations.RECEIVES)
 UNEVEN = frozenset(operations.UNEVEN)
 
 
-class GroupCounts:
+class CollectiveLog:
     """The counts of one rank; `local_s` is on its agent's clock."""
 
     def __init__(
         self,
         agent: AgentData | None,
         flight: tuple[FlightEntry, ...],
-        frames: ProcessFrames | None,
+        frames: AgentStacks | None,
         local_s: float,
     ) -> None:
         self._agent, self._flight, self._frames, self._local_s = agent, flight, frames, local_s

@@ -21,7 +21,7 @@ def is_counted(op: str, shape: str) -> bool:
     return is_collective(op) and (op != NEW_GROUP or bool(shape))
 
 
-def elements(shape: str) -> int | None:
+def element_count(shape: str) -> int | None:
     """Returns how many elements "8x3" has; None for what is no shape."""
     if shape == "scalar":
         return 1
@@ -29,7 +29,7 @@ def elements(shape: str) -> int | None:
     return prod(map(int, parts)) if shape and all(part.isdecimal() and len(part) < 16 for part in parts) else None
 
 
-def disagreement(one: tuple[str, str, str, int | None], other: tuple[str, str, str, int | None]) -> str:
+def mismatch(one: tuple[str, str, str, int | None], other: tuple[str, str, str, int | None]) -> str:
     """Returns in what two calls (op, shape, dtype, root) differ that must be equal: "operation", "size"...; "" none."""
     (op, shape, dtype, root), (op_2, shape_2, dtype_2, root_2) = one, other
     if operations.FAMILY.get(op, op) != operations.FAMILY.get(op_2, op_2):
@@ -39,7 +39,7 @@ def disagreement(one: tuple[str, str, str, int | None], other: tuple[str, str, s
     sized, typed = operations.SAME_SIZE, operations.SAME_SIZE + operations.SAME_DTYPE
     if op in typed and op_2 in typed and dtype and dtype_2 and dtype != dtype_2:
         return "dtype" if dtype.split(" ")[0] != dtype_2.split(" ")[0] else "reduction"
-    if op == op_2 and op in sized and shape and shape_2 and elements(shape) != elements(shape_2):
+    if op == op_2 and op in sized and shape and shape_2 and element_count(shape) != element_count(shape_2):
         return "size"
     if op == op_2 and root is not None and root_2 is not None and root != root_2:
         return "root"

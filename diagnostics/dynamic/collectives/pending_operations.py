@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from diagnostics.agent.shared import operations
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.collectives.collective_log import RECEIVES, SENDS, GroupCounts
+from diagnostics.dynamic.collectives.collective_log import RECEIVES, SENDS, CollectiveLog
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, OBJECTS
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation
 from diagnostics.dynamic.job import stack_classifier
@@ -28,8 +28,8 @@ _LOCAL = "ranks "
 _MOST_PARTS = 4  # of a collective of objects
 
 
-def thread_waits(
-    agent: AgentData, local_s: float, offset_s: float, counts: GroupCounts
+def pending_operations(
+    agent: AgentData, local_s: float, offset_s: float, counts: CollectiveLog
 ) -> tuple[PendingOperation, ...]:
     """Returns what each thread is blocked in, the main thread's first. `local_s` is on the agent's clock."""
     latest: dict[int, CollectiveCall] = {}
@@ -47,7 +47,7 @@ def leaves_from(agent: AgentData, stack: Sequence[Frame], local_s: float) -> boo
     return any(_SHUTDOWN.search(frame.file) and frame.function == "_shutdown" for frame in stack)
 
 
-def _wait(call: CollectiveCall, offset_s: float, counts: GroupCounts) -> PendingOperation:
+def _wait(call: CollectiveCall, offset_s: float, counts: CollectiveLog) -> PendingOperation:
     begun = _begun(call, counts.calls) if call.op == "wait" else call
     op = begun.op
     kind = _kind(op)
@@ -100,8 +100,8 @@ def _members(shape: str, world: tuple[int, ...]) -> tuple[int, ...]:
     return ranks_of(shape.removeprefix(_LOCAL)) if shape.startswith(_LOCAL) and shape != "ranks all" else world
 
 
-def native_wait(
-    agent: AgentData, counts: GroupCounts, stack: Sequence[Frame], local_s: float, *, idle: bool | None
+def native_pending_operation(
+    agent: AgentData, counts: CollectiveLog, stack: Sequence[Frame], local_s: float, *, idle: bool | None
 ) -> PendingOperation | None:
     """Returns what C++ code of the main thread waits for, None where it does not or nothing proves it.
 

@@ -11,25 +11,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.collectives.collective_log import GroupCounts
+from diagnostics.dynamic.collectives.collective_log import CollectiveLog
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
-from diagnostics.dynamic.collectives.pending_operations import leaves_from, native_wait, thread_waits
+from diagnostics.dynamic.collectives.pending_operations import leaves_from, native_pending_operation, pending_operations
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
-from diagnostics.dynamic.collectives.thread_reachability import ThreadReach
+from diagnostics.dynamic.collectives.thread_reachability import ThreadReachability
 from diagnostics.dynamic.job import cpu_shares
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_kinds import TRACKERS
-from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.dynamic.job.process_list import job_time as job_time
 from diagnostics.record.agent_data import AgentData, CollectiveCall
 from diagnostics.record.flight_recorder import FlightEntry
-from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.stacks import AgentStacks
 from diagnostics.record.supervisor_facts import End
 
-__all__ = ["RankView", "positions", "positions_of", "views_of"]
+__all__ = ["RankEvidence", "positions", "positions_of", "views_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankView:
+class RankEvidence:
     """What is known of one rank. Times of its agent's clock become those of the job by `offset_s`."""
 
     rank: int
@@ -38,7 +38,7 @@ class RankView:
     offset_s: float = 0.0
     job_started_ns: int = 0  # wall clock
     end: End | None = None
-    threads: ProcessFrames | None = None  # as its agent wrote them at about that moment
+    threads: AgentStacks | None = None  # as its agent wrote them at about that moment
     flight: tuple[FlightEntry, ...] = ()
     stack: tuple[Frame, ...] = ()  # of its main thread, taken from outside
     idle: bool | None = None  # whether it used no CPU at that moment; None unknown
@@ -46,9 +46,9 @@ class RankView:
     project: frozenset[int] = frozenset()  # threads that run code of the project
 
 
-def positions(views: Sequence[RankView], at_s: float) -> tuple[RankState, ...]:
+def rank_states(views: Sequence[RankEvidence], at_s: float) -> tuple[RankState, ...]:
     """Returns where each rank stands at `at_s`, seconds since the job started, by rank."""
-    counts = {view.rank: GroupCounts(view.agent, view.flight, view.threads, at_s - view.offset_s) for view in views}
+    counts = {view.rank: CollectiveLog(view.agent, view.flight, view.threads, at_s - view.offset_s) for view in views}
     found = [_position(view, counts[view.rank], at_s) for view in sorted(views, key=lambda view: view.rank)]
     found += [RankState(rank=rank, pid=0, at_s=at_s, stand=Whereabouts.ABSENT) for rank in _absent(views, counts)]
     waits = [wait for one in found for wait in one.waits]
@@ -60,7 +60,7 @@ def positions(views: Sequence[RankView], at_s: float) -> tuple[RankState, ...]:
     return tuple(_with_passed(one, counts[one.rank], wanted) if one.rank in counts else one for one in found)
 
 
-def _absent(views: Sequence[RankView], counts: Mapping[int, GroupCounts]) -> list[int]:
+def _absent(views: Sequence[RankEvidence], counts: Mapping[int, CollectiveLog]) -> list[int]:
     """Returns the ranks that there should be, by what the others were told, and that nobody has seen."""
     sizes = [view.agent.variables.get("WORLD_SIZE", "") for view in views if view.agent is not None]
     world = max((int(size) for size in sizes if size.isdecimal() and len(size) < 7), default=0)
@@ -68,57 +68,57 @@ def _absent(views: Sequence[RankView], counts: Mapping[int, GroupCounts]) -> lis
     return sorted(set(largest).union(range(world)) - set(counts))
 
 
-def views_of(case: Job, at_s: float) -> tuple[RankView, ...]:
+def views_of(job: Job, at_s: float) -> tuple[RankEvidence, ...]:
     """Returns what a case knows of its ranks."""
-    stories = [story for story in case.ranks if story.rank is not None]
-    main = [frame for story in stories if story.threads is not None for frame in story.threads.main]
-    reach = ThreadReach(case.sources, case.agent_folders, main)
-    return tuple(_view(case, story, at_s, reach) for story in stories)
+    processes = [process for process in job.ranks if process.rank is not None]
+    main = [frame for process in processes if process.threads is not None for frame in process.threads.main]
+    reach = ThreadReachability(job.sources, job.agent_folders, main)
+    return tuple(_view(job, process, at_s, reach) for process in processes)
 
 
-def positions_of(case: Job, at_s: float) -> tuple[RankState, ...]:
+def positions_of(job: Job, at_s: float) -> tuple[RankState, ...]:
     """Returns where each rank of a case stood at `at_s`."""
-    found = positions(views_of(case, at_s), at_s)
+    found = rank_states(views_of(job, at_s), at_s)
     waits_for_key = any(wait.kind is OperationKind.STORE for one in found for wait in one.waits)
-    if waits_for_key and any(_may_set_keys(story, at_s) for story in case.processes):
+    if waits_for_key and any(_may_set_keys(process, at_s) for process in job.processes):
         return tuple(replace(one, threads_may_set=True) for one in found)
     return found
 
 
-def _may_set_keys(story: JobProcess, at_s: float) -> bool:
+def _may_set_keys(process: JobProcess, at_s: float) -> bool:
     """Whether a process that is no rank might know the store: all but launchers, data workers and shells."""
-    lives = story.began_s <= at_s and (story.end.at_s is None or story.end.at_s > at_s)
-    return lives and story.part is ProcessRole.HELPER and TRACKERS.search(" ".join(story.argv)) is None
+    lives = process.began_s <= at_s and (process.end.at_s is None or process.end.at_s > at_s)
+    return lives and process.part is ProcessRole.HELPER and TRACKERS.search(" ".join(process.argv)) is None
 
 
-def _view(case: Job, story: JobProcess, at_s: float, reach: ThreadReach) -> RankView:
-    others = [one for one in (story.threads.threads if story.threads is not None else ()) if not one.main]
-    return RankView(
-        rank=story.rank if story.rank is not None else -1,
-        pid=story.pid,
-        agent=story.agent,
-        offset_s=job_time(case.job, story.agent) if story.agent is not None else 0.0,
-        job_started_ns=case.job.started_ns,
-        end=story.end,
-        threads=story.threads,
-        flight=story.flight,
-        stack=story.stacks[0] if story.stacks else (),
-        idle=_idle(story, at_s),
+def _view(job: Job, process: JobProcess, at_s: float, reach: ThreadReachability) -> RankEvidence:
+    others = [one for one in (process.threads.threads if process.threads is not None else ()) if not one.main]
+    return RankEvidence(
+        rank=process.rank if process.rank is not None else -1,
+        pid=process.pid,
+        agent=process.agent,
+        offset_s=job_time(job.facts, process.agent) if process.agent is not None else 0.0,
+        job_started_ns=job.facts.started_ns,
+        end=process.end,
+        threads=process.threads,
+        flight=process.flight,
+        stack=process.stacks[0] if process.stacks else (),
+        idle=_idle(process, at_s),
         calling=frozenset(one.native for one in others if reach.may_call(one)),
         project=frozenset(one.native for one in others if reach.runs_project_code(one)),
     )
 
 
-def _idle(story: JobProcess, at_s: float) -> bool | None:
+def _idle(process: JobProcess, at_s: float) -> bool | None:
     """Whether it used next to no CPU around that moment, as far as it was looked at then; None where it was not."""
-    around = [sample for sample in story.samples if at_s - 5.0 <= sample.at_s <= at_s + 5.0]
+    around = [sample for sample in process.samples if at_s - 5.0 <= sample.at_s <= at_s + 5.0]
     if len(around) < 2:
         return None
     first, last = around[0], around[-1]
     return last.cpu_s - first.cpu_s <= cpu_shares.WORKS * max(0.1, last.at_s - first.at_s)
 
 
-def _position(view: RankView, counts: GroupCounts, at_s: float) -> RankState:
+def _position(view: RankEvidence, counts: CollectiveLog, at_s: float) -> RankState:
     def standing(stand: Whereabouts, waits: Sequence[PendingOperation] = ()) -> RankState:
         blocked = {wait.thread for wait in waits}
         away = blocked | ({view.pid} if stand in (Whereabouts.LEAVING, Whereabouts.WAITING) else set())
@@ -142,54 +142,54 @@ def _position(view: RankView, counts: GroupCounts, at_s: float) -> RankState:
     if view.agent is None:
         return standing(Whereabouts.UNKNOWN)
     local_s = at_s - view.offset_s
-    waits = thread_waits(view.agent, local_s, view.offset_s, counts)
+    waits = pending_operations(view.agent, local_s, view.offset_s, counts)
     others = tuple(wait for wait in waits if wait.thread != view.pid)
     if len(others) < len(waits):
         main = next(wait for wait in waits if wait.thread == view.pid)
         return standing(Whereabouts.WAITING, (_with_flight(main, counts), *others))
     if leaves_from(view.agent, _stack(view), local_s):
         return standing(Whereabouts.LEAVING, others)
-    native = native_wait(view.agent, counts, _stack(view), local_s, idle=view.idle)
+    native = native_pending_operation(view.agent, counts, _stack(view), local_s, idle=view.idle)
     if native is not None:
         wait = replace(native, thread=view.pid, since_s=max(0.0, native.since_s - view.job_started_ns / 1e9))
         return standing(Whereabouts.WAITING, (wait, *others))
     return standing(Whereabouts.OUTSIDE, others)
 
 
-def _stack(view: RankView) -> tuple[Frame, ...]:
+def _stack(view: RankEvidence) -> tuple[Frame, ...]:
     return (view.threads.main if view.threads is not None else ()) or view.stack
 
 
-def _with_values(wait: PendingOperation, view: RankView) -> PendingOperation:
+def _with_values(wait: PendingOperation, view: RankEvidence) -> PendingOperation:
     if wait.thread != view.pid or view.threads is None:
         return wait
     return replace(wait, path=view.threads.with_values(wait.path))
 
 
-def _alive(view: RankView) -> frozenset[int] | None:
+def _alive(view: RankEvidence) -> frozenset[int] | None:
     """Returns the numbers of the threads that were there, None where nothing tells."""
     if view.threads is None or any(not thread.native and not thread.main for thread in view.threads.threads):
         return None
     return frozenset(thread.native for thread in view.threads.threads)
 
 
-def _with_flight(wait: PendingOperation, counts: GroupCounts) -> PendingOperation:
+def _with_flight(wait: PendingOperation, counts: CollectiveLog) -> PendingOperation:
     entry = counts.entry(wait.group, wait.slot)
     return replace(wait, recorded=entry.shown, timeout_s=entry.timeout_s) if entry is not None else wait
 
 
-def _with_new_groups(one: RankState, counts: GroupCounts) -> RankState:
+def _with_new_groups(one: RankState, counts: CollectiveLog) -> RankState:
     return replace(one, reached={**one.reached, NEW_GROUP: counts.new_groups})
 
 
-def _with_passed(one: RankState, counts: GroupCounts, wanted: set[tuple[str, int]]) -> RankState:
+def _with_passed(one: RankState, counts: CollectiveLog, wanted: set[tuple[str, int]]) -> RankState:
     own = {(wait.group, wait.slot) for wait in one.waits}
     begun = {(group, slot) for group, slot in wanted - own if one.reached.get(group, 0) > slot}
     passed = {place: _passed(call, counts) for place, call in counts.calls_in(begun).items()}
     return replace(one, passed=passed) if passed else one
 
 
-def _passed(call: CollectiveCall, counts: GroupCounts) -> PendingOperation:
+def _passed(call: CollectiveCall, counts: CollectiveLog) -> PendingOperation:
     entry = counts.entry(call.group, call.number)
     return PendingOperation(
         kind=OperationKind.COLLECTIVE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement, is_counted
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_counted, mismatch
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import CollectiveCall, GroupProgress
 
@@ -27,13 +27,13 @@ class SilentMismatch:
     between: tuple[int, int] | None = None  # calls of the group between which it lies, where the hashes bound it
 
 
-def silent_disagreements(case: Job) -> Iterator[SilentMismatch]:
+def silent_disagreements(job: Job) -> Iterator[SilentMismatch]:
     """Yields for each rank of a group that disagrees with its first rank the first disagreement that is known."""
     holders: dict[tuple[str, tuple[int, ...]], list[tuple[JobProcess, GroupProgress]]] = {}
-    for story in case.ranks:
-        for group in story.agent.groups if story.agent is not None else ():
+    for process in job.ranks:
+        for group in process.agent.groups if process.agent is not None else ():
             if len(group.ranks) > 1:
-                holders.setdefault((group.group, group.ranks), []).append((story, group))
+                holders.setdefault((group.group, group.ranks), []).append((process, group))
     for (name, _), members in holders.items():
         (first, progress), *rest = members
         slots = _slots(first, name) if rest else {}
@@ -44,10 +44,10 @@ def silent_disagreements(case: Job) -> Iterator[SilentMismatch]:
                     yield found
 
 
-def _slots(story: JobProcess, group: str) -> dict[int, CollectiveCall]:
+def _slots(process: JobProcess, group: str) -> dict[int, CollectiveCall]:
     """Returns the completed calls of a group by slot; where several calls share one (coalesced ones), none."""
     found: dict[int, CollectiveCall | None] = {}
-    for call in story.agent.collectives if story.agent is not None else ():
+    for call in process.agent.collectives if process.agent is not None else ():
         if call.group == group and call.number >= 0 and is_counted(call.op, call.shape) and call.op != NEW_GROUP:
             found[call.number] = None if call.number in found else call
     return {
@@ -61,7 +61,7 @@ def _compare(group: str, one: JobProcess, slots: dict[int, CollectiveCall], othe
     theirs, agreed = _slots(other, group), None
     for number in sorted(slots.keys() & theirs.keys()):
         mine, its = slots[number], theirs[number]
-        what = disagreement((mine.op, mine.shape, mine.dtype, mine.root), (its.op, its.shape, its.dtype, its.root))
+        what = mismatch((mine.op, mine.shape, mine.dtype, mine.root), (its.op, its.shape, its.dtype, its.root))
         if what:
             return SilentMismatch(
                 group=group, one=one, other=other, what=what, call=mine, other_call=its, agreed=agreed,

@@ -19,8 +19,8 @@ from diagnostics.record.stacks import ThreadFrames
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function
 from diagnostics.static.program.cfg_expressions import dotted
-from diagnostics.static.program.distributed_names import is_recorded, names_of_distributed
-from diagnostics.static.program.source_file import SourceFile, Sources
+from diagnostics.static.program.distributed_names import is_distributed_call, names_of_distributed
+from diagnostics.static.program.source_file import SourceFile, SourceStore
 
 MOST_FUNCTIONS = 400
 _HARMLESS = frozenset(
@@ -35,10 +35,10 @@ _LOOP = re.compile(r"/asyncio/base_events\.py$|/sched\.py$")
 _NAMED = re.compile(r"\btorch\.distributed\b|\bfrom torch import .*\bdistributed\b")
 
 
-class ThreadReach:
+class ThreadReachability:
     """Answers for the threads of one job."""
 
-    def __init__(self, sources: Sources, agent_folders: Collection[str], main: Iterable[Frame]) -> None:
+    def __init__(self, sources: SourceStore, agent_folders: Collection[str], main: Iterable[Frame]) -> None:
         self._sources, self._folders = sources, tuple(folder for folder in agent_folders if folder)
         self._main = tuple(dict.fromkeys(frame.file for frame in main if self._is_own(frame)))
         self._programs: dict[tuple[str, ...], CallGraph] = {}
@@ -128,7 +128,7 @@ def _is_operation(call: ast.Call, names: frozenset[str]) -> bool:
     root = dotted(call.func).partition(".")[0]
     return (
         name in _UNDOUBTED
-        or is_recorded(call, names)
+        or is_distributed_call(call, names)
         or (bool(root) and root in names and name not in _HARMLESS and name[:1].islower())
     )
 

@@ -30,26 +30,26 @@ _RAISED = frozenset(
 )
 
 
-def may_recover(case: Job, deadlock: Deadlock) -> bool:
+def may_time_out(job: Job, deadlock: Deadlock) -> bool:
     """Returns whether a rank of the deadlock waits with a short or unknown timeout inside a handler that goes on."""
     return any(
-        _is_short(case, one.rank, wait) and _is_caught(case, wait) for one in deadlock.positions for wait in one.waits
+        _is_short(job, one.rank, wait) and _is_caught(job, wait) for one in deadlock.positions for wait in one.waits
     )
 
 
-def _is_short(case: Job, rank: int, wait: PendingOperation) -> bool:
+def _is_short(job: Job, rank: int, wait: PendingOperation) -> bool:
     if wait.op in _OWN_TIMEOUT or wait.kind is OperationKind.STORE:
         return True
     seconds = wait.timeout_s
     if seconds is None and wait.group in DEFAULT_GROUP:
-        seconds = _timeout_of_group(case, rank)
+        seconds = _timeout_of_group(job, rank)
     return seconds is None or seconds <= LONG_S
 
 
-def _timeout_of_group(case: Job, rank: int) -> float | None:
+def _timeout_of_group(job: Job, rank: int) -> float | None:
     """Returns the timeout that the default group was made with."""
-    story = case.of_rank(rank)
-    event = story.agent.last_event(GROUP_MADE) if story is not None and story.agent is not None else None
+    process = job.of_rank(rank)
+    event = process.agent.last_event(GROUP_MADE) if process is not None and process.agent is not None else None
     words = dict(word.partition("=")[::2] for word in event.text.split()) if event is not None else {}
     try:
         return float(words["timeout_s"])
@@ -57,14 +57,14 @@ def _timeout_of_group(case: Job, rank: int) -> float | None:
         return None
 
 
-def _is_caught(case: Job, wait: PendingOperation) -> bool:
+def _is_caught(job: Job, wait: PendingOperation) -> bool:
     """Whether a handler around one of the lines on the way to the call takes the exception and goes on."""
     if not wait.path:
         return not wait.native
-    trees = ((case.sources.file(frame.file).tree, frame.line) for frame in wait.path)
+    trees = ((job.sources.file(frame.file).tree, frame.line) for frame in wait.path)
     if any(_goes_on(node, line) for tree, line in trees if tree is not None for node in walk(tree)):
         return True
-    program = CallGraph(case.sources, tuple(dict.fromkeys(frame.file for frame in wait.path)))
+    program = CallGraph(job.sources, tuple(dict.fromkeys(frame.file for frame in wait.path)))
     return any(_is_swallowed(program, frame) for frame in wait.path)
 
 

@@ -1,4 +1,4 @@
-"""Proves that ranks wait for ever: `prove(positions)` over where each of them stands. Pure.
+"""Proves that ranks wait for ever: `find_deadlock(positions)` over where each of them stands. Pure.
 
 A rank that is not blocked may do anything. A blocked one may go on if what it waits for may still happen: each rank
 it needs has been there, is there with the same call, or may go on itself. Those that are left when nothing more can
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.agent.shared import operations
-from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, mismatch
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 
 
@@ -65,7 +65,7 @@ class _Node:
     released: bool = False
 
 
-def prove(positions: Sequence[RankState]) -> Deadlock | None:
+def find_deadlock(positions: Sequence[RankState]) -> Deadlock | None:
     """Returns the ranks that can never go on, None where that is not certain of any. Takes O(ranks + waits)."""
     by_rank = {one.rank: one for one in positions}
     nodes = list(_nodes(positions, by_rank))
@@ -248,7 +248,7 @@ def differ(one: PendingOperation, other: PendingOperation) -> str:
         return "" if one.recorded == other.recorded else "operation" if names[0] != names[1] else "size"
     if not one.op or not other.op:
         return ""
-    return disagreement((one.op, one.shape, one.dtype, one.root), (other.op, other.shape, other.dtype, other.root))
+    return mismatch((one.op, one.shape, one.dtype, one.root), (other.op, other.shape, other.dtype, other.root))
 
 
 def _disagreements(found: Sequence[RankState]) -> Iterator[CollectiveMismatch]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from diagnostics.core.frame import Frame
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 
 class BranchRelation(StrEnum):
@@ -28,7 +28,7 @@ _JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _BRANCHES = (ast.If, ast.Match, ast.IfExp, ast.BoolOp)
 
 
-def relation(sources: Sources, one: Sequence[Frame], other: Sequence[Frame]) -> BranchRelation:
+def relate(sources: SourceStore, one: Sequence[Frame], other: Sequence[Frame]) -> BranchRelation:
     """Returns how two call paths, innermost frames first, stand to each other where they part."""
     outer = list(zip(reversed(one), reversed(other), strict=False))
     at = next((at for at, (a, b) in enumerate(outer) if a.line != b.line or not _same_function(a, b)), None)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.candidates import decision, origin, rank_only
+from diagnostics.dynamic.divergence.candidates import decision, is_rank_gated, origin
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.search_states import SearchTarget
 from diagnostics.static.dataflow.rank_taint import RankTaint
@@ -40,7 +40,7 @@ _ONLY_CONTENT = {RANDOM, TIME, LOSS}  # another order or other values, no other 
 _LENGTH_OF = {"dataset", "sampler", "batch_sampler"}
 
 
-def library_decisions(here: SearchTarget, there: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
+def callback_causes(here: SearchTarget, there: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields what may have made a library part two ranks, with scores; nothing where no library holds one of them."""
     if not any(_runs_loop(goal.stack.hidden) for goal in (here, there)):
         return
@@ -111,7 +111,7 @@ def _handed_over(program: CallGraph) -> Iterator[Function]:
 def _decorated(function: Function, program: CallGraph) -> Iterator[DivergencePoint]:
     decorators = getattr(function.syntax, "decorator_list", ())
     for decorator in decorators if _effects(function.own_nodes, function, program) else ():
-        if rank_only(last_name(decorator)):
+        if is_rank_gated(last_name(decorator)):
             taint = Taint(RANK, function.file, decorator.lineno, function.name)
             score = taint.weight + _COMMUNICATES
             yield decision(function, decorator.lineno, StatementKind.BRANCH, taint, score)

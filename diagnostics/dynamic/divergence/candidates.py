@@ -48,7 +48,7 @@ _NEVER_CAUGHT = {"KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "Gen
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Branching:
     """A state with the edges by which the ways to the two places leave it, and those ways."""
 
     state: State
@@ -70,7 +70,7 @@ class Candidate:
         return self.function.graph.nodes[self.state[1]]
 
 
-def lines_of(candidate: Candidate, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
+def candidates_of(candidate: Branching, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     """Returns the decisions of one candidate, its own line first."""
     handler = _handler(candidate)
     if handler is not None:
@@ -78,7 +78,7 @@ def lines_of(candidate: Candidate, walk: PathSearch, taints: RankTaint) -> list[
     return _own(candidate, walk, taints)
 
 
-def _own(candidate: Candidate, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
+def _own(candidate: Branching, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     node = candidate.node
     near = max(0, _NEAR - candidate.start // 8)
     bonus = STRENGTH * candidate.strength + near
@@ -119,7 +119,7 @@ def _varies(taint: Taint | None) -> bool:
     return taint is not None and taint.why not in (RANK, ENVIRONMENT, ORDER)
 
 
-def _test(candidate: Candidate, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:
+def _test(candidate: Branching, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:
     node, function = candidate.node, candidate.function
     loop = isinstance(node.statement, ast.While) and _within(node.syntax, node.statement.test)
     kind = StatementKind.LOOP if loop else StatementKind.BRANCH
@@ -131,7 +131,7 @@ def _test(candidate: Candidate, taints: RankTaint) -> tuple[StatementKind, Taint
     return kind, taint, taint.weight if taint is not None else _PLAIN_TEST
 
 
-def _loop(candidate: Candidate, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:
+def _loop(candidate: Branching, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:
     iterable = candidate.node.syntax.iter  # type: ignore[union-attr]  # the syntax of a LOOP is a for or a comprehension
     taint = taints.of_loop(iterable, candidate.function)
     if taint is not None:
@@ -156,7 +156,7 @@ def decision(function: Function, line: int, kind: StatementKind, taint: Taint | 
 
 
 def _follow(
-    first: DivergencePoint, candidate: Candidate, taint: Taint | None, walk: PathSearch
+    first: DivergencePoint, candidate: Branching, taint: Taint | None, walk: PathSearch
 ) -> Iterator[DivergencePoint]:
     """Yields the jump that the statement guards, and the line where the difference comes from."""
     for way in (candidate.way_here, candidate.way_there):
@@ -195,7 +195,7 @@ def origin(first: DivergencePoint, taint: Taint, program: CallGraph) -> Iterator
     )  # fmt: skip
 
 
-def _read_by(first: DivergencePoint, candidate: Candidate, taints: RankTaint) -> Iterator[DivergencePoint]:
+def _read_by(first: DivergencePoint, candidate: Branching, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields the loop that reads the generator in which a decision stands; first where that only passes items on."""
     context = candidate.state[0]
     if context.how != "items" or context.parent is None:
@@ -208,7 +208,7 @@ def _read_by(first: DivergencePoint, candidate: Candidate, taints: RankTaint) ->
     yield replace(one, here_line=first.here_line, there_line=first.there_line)
 
 
-def _jump(way: tuple[State, ...], candidate: Candidate) -> GraphNode | None:
+def _jump(way: tuple[State, ...], candidate: Branching) -> GraphNode | None:
     statement = candidate.node.statement
     for context, index in way[:12]:
         if context is not candidate.state[0]:
@@ -233,7 +233,7 @@ def _next_line(way: tuple[State, ...], node: GraphNode) -> Frame | None:
 # Handlers
 
 
-def _handler(candidate: Candidate) -> State | None:
+def _handler(candidate: Branching) -> State | None:
     """Returns the handler that one of the two ways goes through, the other not; None where there is none."""
     here, there = (
         [s for s in way if _node(s).kind is NodeKind.HANDLER] for way in (candidate.way_here, candidate.way_there)
@@ -247,7 +247,7 @@ def _handler(candidate: Candidate) -> State | None:
     return None
 
 
-def _handled(candidate: Candidate, handler: State, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
+def _handled(candidate: Branching, handler: State, walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     node, function = candidate.node, handler[0].function
     way = candidate.way_here if handler in candidate.way_here else candidate.way_there
     edge = candidate.here if way is candidate.way_here else candidate.there
@@ -292,6 +292,6 @@ def _within(node: ast.AST | None, outer: ast.AST) -> bool:
     return any(one is node for one in ast_walk.walk(outer)) or isinstance(node, ast.BoolOp)
 
 
-def rank_only(name: str) -> bool:
+def is_rank_gated(name: str) -> bool:
     """Whether a decorator of this name lets only one rank run a function."""
     return rank_words.MAY_RUN_ON_ONE.search(name) is not None

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct
-from diagnostics.dynamic.collectives.hang_time import hang_moment
+from diagnostics.dynamic.collectives.hang_time import hang_time
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, prove
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, find_deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
 from diagnostics.dynamic.divergence.finalizers import finalizer_of
 from diagnostics.dynamic.divergence.held_exceptions import held_by
-from diagnostics.dynamic.divergence.localisation import decisions, is_certain
-from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_usual, site, splits
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
+from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
@@ -40,7 +40,7 @@ class DeadlockDiagnosis:
     decided: tuple[str, ...]  # their lines
     certain: bool  # the first of `decisions` is the only one that counts
     locations: tuple[str, ...]
-    splits: tuple[Split, ...]
+    splits: tuple[RankPartition, ...]
     met: tuple[RankState, ...] = ()  # in the calls that met and did not fit, where ranks went through them
     held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
     by_threads: bool = False  # all wait in the same calls, which threads of theirs made in different orders
@@ -50,48 +50,48 @@ class DeadlockDiagnosis:
 _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one case, one after the other
 
 
-def deadlock_story(case: Job) -> DeadlockDiagnosis | None:
+def deadlock_diagnosis(job: Job) -> DeadlockDiagnosis | None:
     """Returns the deadlock in which the job hung, None where none can be proved."""
-    if not _latest or _latest[0][0] is not case:
-        _latest[:] = [(case, _story(case))]
+    if not _latest or _latest[0][0] is not job:
+        _latest[:] = [(job, _process(job))]
     return _latest[0][1]
 
 
-def _story(case: Job) -> DeadlockDiagnosis | None:
-    at_s = hang_moment(case)
-    deadlock = prove(positions_of(case, at_s)) if at_s is not None else None
-    return story_of(case, deadlock) if deadlock is not None else None
+def _process(job: Job) -> DeadlockDiagnosis | None:
+    at_s = hang_time(job)
+    deadlock = find_deadlock(positions_of(job, at_s)) if at_s is not None else None
+    return diagnose(job, deadlock) if deadlock is not None else None
 
 
-def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
+def diagnose(job: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
     waited, deadlock = deadlock, as_they_met(deadlock)
-    threads = by_thread_order(case, waited)
-    found = splits(case, deadlock) if not threads else ()  # which thread comes first is no way that a rank goes
-    said = [decisions(case.sources, split.parting, case.agent_folders) for split in found]
-    held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(case, one)) is not None)
+    threads = by_thread_order(job, waited)
+    found = partitions(job, deadlock) if not threads else ()  # which thread comes first is no way that a rank goes
+    said = [divergence_points(job.sources, split.parting, job.agent_folders) for split in found]
+    held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(job, one)) is not None)
     lines = (
-        *(_line(case, raised.user_path[0], StatementKind.RAISES) for _, raised in held),
+        *(_line(job, raised.user_path[0], StatementKind.RAISES) for _, raised in held),
         *(one for each in said[:2] for one in each),
     )
-    freed = [] if held else [at for one in deadlock.positions if (at := finalizer_of(case, one)) is not None]
-    told = (*(_line(case, frame, StatementKind.CALLS) for frame in freed[:1]), *lines)
+    freed = [] if held else [at for one in deadlock.positions if (at := finalizer_of(job, one)) is not None]
+    told = (*(_line(job, frame, StatementKind.CALLS) for frame in freed[:1]), *lines)
     # Where each rank takes the items of a set in an order of its own, none went another way than it should.
     ordered = bool(lines) and lines[0].tainted_by == ORDER and lines[0].kind is StatementKind.LOOP
     ranks = tuple(one.rank for one in deadlock.positions)
-    stands = [case.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in site(case, one)[:1]]
-    stands += [case.line(frame) for one in deadlock.positions for _, frame in waits_of_threads(case, one)]
+    stands = [job.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in user_stack(job, one)[:1]]
+    stands += [job.line(frame) for one in deadlock.positions for _, frame in waits_of_threads(job, one)]
     apart = [one for split in found for one in split.here] if not threads else deadlock.positions
-    odd = [case.line(frame) for one in apart for frame in site(case, one)[:2]]
+    odd = [job.line(frame) for one in apart for frame in user_stack(job, one)[:2]]
     return DeadlockDiagnosis(
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
         failure_class=MISSING if held else MISMATCH if ordered else _class(deadlock, found),
-        culprits=tuple(one.rank for one, _ in held) or (ranks if ordered else _culprits(case, deadlock, found, lines)),
+        culprits=tuple(one.rank for one, _ in held) or (ranks if ordered else _culprits(job, deadlock, found, lines)),
         decisions=told,
-        decided=tuple(case.line(one.frame) for one in told),
-        certain=bool(held) or (bool(said) and is_certain(said[0]) and len(found) == 1 and not freed),
-        locations=_ordered(case, deadlock, [case.line(one.frame) for one in told], [*odd, *stands]),
+        decided=tuple(job.line(one.frame) for one in told),
+        certain=bool(held) or (bool(said) and is_unique(said[0]) and len(found) == 1 and not freed),
+        locations=_ordered(job, deadlock, [job.line(one.frame) for one in told], [*odd, *stands]),
         splits=found,
         held=held,
         by_threads=threads,
@@ -99,14 +99,14 @@ def story_of(case: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
     )
 
 
-def _line(case: Job, frame: Frame, kind: StatementKind) -> DivergencePoint:
-    text = case.sources.file(frame.file).lines[frame.line - 1 : frame.line]
+def _line(job: Job, frame: Frame, kind: StatementKind) -> DivergencePoint:
+    text = job.sources.file(frame.file).lines[frame.line - 1 : frame.line]
     shown = text[0].strip() if text else ""
     raises = kind is StatementKind.RAISES
     return DivergencePoint(kind=kind, frame=frame, text=shown, tainted_by=EXCEPTION if raises else "", observed=raises)
 
 
-def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
+def _class(deadlock: Deadlock, found: Sequence[RankPartition]) -> str:
     if deadlock.knot is DeadlockKind.PEERS or any(_is_peer(one) for one in deadlock.positions):
         return PEERS
     if deadlock.knot in (DeadlockKind.GONE, DeadlockKind.NEW_GROUP, DeadlockKind.STORE):
@@ -119,7 +119,7 @@ def _class(deadlock: Deadlock, found: Sequence[Split]) -> str:
     return MISMATCH if all(split.relation in alike and not _in_library(split) for split in found) else MISSING
 
 
-def _in_library(split: Split) -> bool:
+def _in_library(split: RankPartition) -> bool:
     """Whether one line of the project led to two places of a library: a call there was made by some ranks only."""
     ways = (split.parting.here_at.path, split.parting.there_at.path)
     lines = [[(f.file, f.line) for f in way if _LIBRARY.search(f.file)] for way in ways]
@@ -130,36 +130,36 @@ def _is_peer(one: RankState) -> bool:
     return one.wait is not None and one.wait.kind in (OperationKind.SEND, OperationKind.RECV)
 
 
-def _ordered(case: Job, deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
+def _ordered(job: Job, deadlock: Deadlock, decided: Sequence[str], stands: Sequence[str]) -> tuple[str, ...]:
     """Returns the lines, best first. In a circle of sends and receives their order is the fault, not a decision."""
-    first = [*stands, *decided] if _is_circle(case, deadlock) else [*decided, *stands]
+    first = [*stands, *decided] if _is_circle(job, deadlock) else [*decided, *stands]
     return distinct(first)[:MOST_LINES]
 
 
-def _is_circle(case: Job, deadlock: Deadlock) -> bool:
+def _is_circle(job: Job, deadlock: Deadlock) -> bool:
     """Whether sends and receives stand in an order that can never work; where it did before, it is not the order."""
     waits = [wait for one in deadlock.positions for wait in one.waits]
     if deadlock.knot is not DeadlockKind.PEERS or any(wait.asynchronous for wait in waits):
         return False
-    return not all(is_usual(case, one) for one in deadlock.positions)
+    return not all(is_recurrent(job, one) for one in deadlock.positions)
 
 
 def _culprits(
-    case: Job, deadlock: Deadlock, found: Sequence[Split], lines: Sequence[DivergencePoint]
+    job: Job, deadlock: Deadlock, found: Sequence[RankPartition], lines: Sequence[DivergencePoint]
 ) -> tuple[int, ...]:
     """Returns the ranks that went another way where that can be told, else all of the deadlock."""
-    if _is_circle(case, deadlock):
+    if _is_circle(job, deadlock):
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
     if len(found) == 1 and len(found[0].here) == len(found[0].there) and lines:
-        sure = set(_turned_away(case, found[0], lines)) or sure
+        sure = set(_turned_away(job, found[0], lines)) or sure
     if not sure and len(found) == 1 and lines and _tells_apart(found[0], lines[0]):
-        sure = set(_odd_by(case, found[0], lines[0]))
+        sure = set(_odd_by(job, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Whereabouts.WAITING}
     return tuple(sorted(sure or left or deadlock.ranks))
 
 
-def _tells_apart(split: Split, decision: DivergencePoint) -> bool:
+def _tells_apart(split: RankPartition, decision: DivergencePoint) -> bool:
     """Whether the statement may tell which camp it let in: also where one line called the functions of both."""
     if decision.kind is StatementKind.LOOP or split.relation is BranchRelation.APART:
         return True
@@ -168,7 +168,7 @@ def _tells_apart(split: Split, decision: DivergencePoint) -> bool:
     )
 
 
-def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:
+def _entered(split: RankPartition, decision: DivergencePoint, first: int, last: int) -> tuple[int, ...]:
     """Returns the ranks that went into a handler or a guard that jumps away; by rank, those that went on alone."""
     ways = (decision.here_line, decision.there_line)
     inside = [way is not None and way.file == decision.frame.file and first < way.line <= last for way in ways]
@@ -179,13 +179,13 @@ def _entered(split: Split, decision: DivergencePoint, first: int, last: int) -> 
     return split.parting.here if inside[0] != (decision.tainted_by == RANK) else split.parting.there
 
 
-def _turned_away(case: Job, split: Split, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
+def _turned_away(job: Job, split: RankPartition, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
     """Returns the ranks for which a guard jumped away because of what they have; () where the first line is no guard.
 
     Where they stand later says less: the others are then within a branch, as all were meant to be.
     """
     first = lines[0]
-    guard = case.sources.file(first.frame.file).statement_at(first.frame.line)
+    guard = job.sources.file(first.frame.file).statement_at(first.frame.line)
     if guard is None or first.kind is not StatementKind.BRANCH or first.tainted_by in ("", RANK):
         return ()
     last = guard.end_lineno or guard.lineno
@@ -195,16 +195,16 @@ def _turned_away(case: Job, split: Split, lines: Sequence[DivergencePoint]) -> t
     return _entered(split, first, guard.lineno, last)
 
 
-def _odd_by(case: Job, split: Split, decision: DivergencePoint) -> tuple[int, ...]:
+def _odd_by(job: Job, split: RankPartition, decision: DivergencePoint) -> tuple[int, ...]:
     """Returns the ranks that left a loop in which the others still are, or went into a branch; () where unknown."""
-    source = case.sources.file(decision.frame.file)
+    source = job.sources.file(decision.frame.file)
     jumps = decision.kind in (StatementKind.RETURNS, StatementKind.EXITS, StatementKind.RAISES)
     around = source.function_at(decision.frame.line) if jumps else source.statement_at(decision.frame.line)
     if around is None:
         return ()
     first, last = around.lineno, around.end_lineno or around.lineno
     inside = [
-        any(frame.file == decision.frame.file and first <= frame.line <= last for frame in site(case, camp[0]))
+        any(frame.file == decision.frame.file and first <= frame.line <= last for frame in user_stack(job, camp[0]))
         for camp in (split.here, split.there)
     ]
     if inside[0] == inside[1]:

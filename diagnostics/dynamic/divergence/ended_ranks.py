@@ -13,38 +13,38 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, story_of
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, diagnose
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.dynamic.job.process_list import job_time as job_time
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.torch_messages import is_lost_peer
 
 _ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT, ExceptionSource.THREAD)
 
 
-def parted_before_abort(case: Job, aborted: JobProcess) -> DeadlockDiagnosis | None:
+def parted_before_abort(job: Job, aborted: JobProcess) -> DeadlockDiagnosis | None:
     """Returns how the ways of the ranks parted before one was aborted in an operation that others met it in.
 
     None where all stood in one place, as far as it is known, or only one rank's place is known.
     """
-    stood = [one for story in case.ranks if (one := _stood(case, story, aborted)) is not None]
-    return _story(case, stood, [], DeadlockKind.CROSSED)
+    stood = [one for process in job.ranks if (one := _stood(job, process, aborted)) is not None]
+    return _process(job, stood, [], DeadlockKind.CROSSED)
 
 
-def parted_before_end(case: Job, left: Sequence[JobProcess]) -> DeadlockDiagnosis | None:
+def parted_before_end(job: Job, left: Sequence[JobProcess]) -> DeadlockDiagnosis | None:
     """Returns how the ways parted of ranks that ended well and of peers that lost them; None where that is open."""
     ended = [
-        RankState(rank=story.rank, pid=story.pid, at_s=ended_s(story), stand=Whereabouts.ENDED)
-        for story in left
-        if story.rank is not None and story.agent is not None
+        RankState(rank=process.rank, pid=process.pid, at_s=ended_s(process), stand=Whereabouts.ENDED)
+        for process in left
+        if process.rank is not None and process.agent is not None
     ]
-    stood = [one for story in case.ranks if story not in left and (one := _stood(case, story, None)) is not None]
-    return _story(case, stood, ended, DeadlockKind.GONE)
+    stood = [one for process in job.ranks if process not in left and (one := _stood(job, process, None)) is not None]
+    return _process(job, stood, ended, DeadlockKind.GONE)
 
 
-def _story(
-    case: Job, stood: Sequence[RankState], ended: Sequence[RankState], knot: DeadlockKind
+def _process(
+    job: Job, stood: Sequence[RankState], ended: Sequence[RankState], knot: DeadlockKind
 ) -> DeadlockDiagnosis | None:
     if not stood or len(stood) + len(ended) < 2:
         return None
@@ -52,26 +52,28 @@ def _story(
     began_s = min(one.waits[0].since_s for one in found)
     ranks = tuple(one.rank for one in found)
     met = Deadlock(knot=knot, ranks=ranks, positions=found, gone=tuple(ended), began_s=began_s)
-    story = story_of(case, met)
-    return story if story.splits else None
+    process = diagnose(job, met)
+    return process if process.splits else None
 
 
-def _stood(case: Job, story: JobProcess, aborted: JobProcess | None) -> RankState | None:
-    path = _abort_path(story) if story is aborted else _lost_path(story)
-    agent = story.agent
-    if story.rank is None or agent is None:
+def _stood(job: Job, process: JobProcess, aborted: JobProcess | None) -> RankState | None:
+    path = _abort_path(process) if process is aborted else _lost_path(process)
+    agent = process.agent
+    if process.rank is None or agent is None:
         return None
     call = next((one for one in agent.collectives[-1:] if one.left_s is None or one.failed), None)
     own = user_frames(path, agent_folder=agent.agent_folder)
-    if not path and call is not None and story is not aborted:
+    if not path and call is not None and process is not aborted:
         path = call.path  # ended by the launcher while it still waited
     elif call is not None and _lines(own) != _lines(user_frames(call.path, agent_folder=agent.agent_folder)):
         call = None  # begun elsewhere, and not what it stood in
     if not path or (not own and call is None):
         return None
-    end_s = ended_s(story)
-    wait = _wait(call, path, job_time(case.job, agent, call.entered_s) if call is not None else end_s)
-    return RankState(rank=story.rank, pid=story.pid, at_s=end_s, stand=Whereabouts.WAITING, waits=(wait,), stack=path)
+    end_s = ended_s(process)
+    wait = _wait(call, path, job_time(job.facts, agent, call.entered_s) if call is not None else end_s)
+    return RankState(
+        rank=process.rank, pid=process.pid, at_s=end_s, stand=Whereabouts.WAITING, waits=(wait,), stack=path
+    )
 
 
 def _wait(call: CollectiveCall | None, path: tuple[Frame, ...], since_s: float) -> PendingOperation:
@@ -97,11 +99,11 @@ def _lines(frames: tuple[Frame, ...]) -> list[tuple[str, int]]:
     return [(frame.file, frame.line) for frame in frames]
 
 
-def _abort_path(story: JobProcess) -> tuple[Frame, ...]:
+def _abort_path(process: JobProcess) -> tuple[Frame, ...]:
     """Returns the main thread of an aborted rank: the abort itself may have come in a thread of gloo's."""
-    threads = story.fault.threads if story.fault is not None else ()
+    threads = process.fault.threads if process.fault is not None else ()
     return next((one.frames for one in threads if any(frame.function == "<module>" for frame in one.frames)), ())
 
 
-def _lost_path(story: JobProcess) -> tuple[Frame, ...]:
-    return next((one.path for one in story.raised if one.how in _ENDING and is_lost_peer(one.text)), ())
+def _lost_path(process: JobProcess) -> tuple[Frame, ...]:
+    return next((one.path for one in process.raised if one.how in _ENDING and is_lost_peer(one.text)), ())

@@ -13,11 +13,11 @@ from diagnostics.dynamic.job.job import Job
 _WEAKREF = re.compile(r"/weakref\.py$")
 
 
-def finalizer_of(case: Job, one: RankState) -> Frame | None:
+def finalizer_of(job: Job, one: RankState) -> Frame | None:
     """Returns the line of the job's own finalizer (`__del__`, weakref.finalize) in which a rank waits, else None."""
-    story = case.of_rank(one.rank)
+    process = job.of_rank(one.rank)
     at = _called_at(one.stack)
-    own = user_frames(one.stack[:at], agent_folder=story.agent_folder if story is not None else "")
+    own = user_frames(one.stack[:at], agent_folder=process.agent_folder if process is not None else "")
     return own[-1] if one.wait is not None and own and not is_installed(own[-1]) else None
 
 

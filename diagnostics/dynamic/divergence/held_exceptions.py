@@ -18,33 +18,33 @@ MOST_OF_A_MESSAGE = 160
 _CLOCKS_S = 0.05  # between the times of one process that are told by two of its areas
 
 
-def held_by(case: Job, one: RankState) -> ExceptionRecord | None:
+def held_by(job: Job, one: RankState) -> ExceptionRecord | None:
     """Returns the exception that a waiting rank has raised and not yet let out, None where there is none."""
-    story = case.of_rank(one.rank)
+    process = job.of_rank(one.rank)
     wait = one.wait
-    if story is None or wait is None or one.stand is not Whereabouts.WAITING:
+    if process is None or wait is None or one.stand is not Whereabouts.WAITING:
         return None
-    for raised in reversed(story.raised):
+    for raised in reversed(process.raised):
         if raised.at_s > wait.since_s + _CLOCKS_S or not raised.user_path or is_lost_peer(raised.text):
             continue
         if raised.how is ExceptionSource.UNCAUGHT:
             return raised
-        if raised.how is ExceptionSource.HELD and unwinds(case.sources, raised.path, wait.path or one.stack):
+        if raised.how is ExceptionSource.HELD and unwinds(job.sources, raised.path, wait.path or one.stack):
             return raised
     return None
 
 
-def held_outside(case: Job, story: JobProcess, stack: Sequence[Frame]) -> ExceptionRecord | None:
+def held_outside(job: Job, process: JobProcess, stack: Sequence[Frame]) -> ExceptionRecord | None:
     """Returns the exception that a rank has raised and not yet let out where it stands, outside of any operation."""
-    for raised in reversed(story.raised):
+    for raised in reversed(process.raised):
         told = raised.how is ExceptionSource.HELD and raised.user_path and not is_lost_peer(raised.text)
-        if told and unwinds(case.sources, raised.path, stack):
+        if told and unwinds(job.sources, raised.path, stack):
             return raised
     return None
 
 
-def held_text(case: Job, raised: ExceptionRecord) -> str:
+def held_text(job: Job, raised: ExceptionRecord) -> str:
     """Returns "raised ValueError: no such row at data.py:12, of which nobody is told while it"."""
     said = " ".join(raised.text.split())
     said = said if len(said) <= MOST_OF_A_MESSAGE else f"{said[:MOST_OF_A_MESSAGE]}..."
-    return f"raised {said} at {case.line(raised.user_path[0])}, of which nobody is told while it"
+    return f"raised {said} at {job.line(raised.user_path[0])}, of which nobody is told while it"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.dynamic.divergence.candidates import HIGHEST, decision, rank_only
+from diagnostics.dynamic.divergence.candidates import HIGHEST, decision, is_rank_gated
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.same_site import contexts
 from diagnostics.dynamic.divergence.search_states import SearchTarget
-from diagnostics.dynamic.divergence.stack_alignment import Level, Stack
+from diagnostics.dynamic.divergence.stack_alignment import Stack, StackLevel
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, ENVIRONMENT, RANK, Taint
 from diagnostics.static.program.ast_walk import walk
@@ -19,7 +19,7 @@ _REGISTERED = 8
 _LOOKED_AT = 2  # innermost levels whose contexts are looked at
 
 
-def indirect(
+def indirect_causes(
     here: SearchTarget, there: SearchTarget, taints: RankTaint, start: Stack | None = None
 ) -> Iterator[DivergencePoint]:
     """Yields decisions seen beside the ways of two ranks, with their scores.
@@ -37,11 +37,11 @@ def indirect(
             yield from (one for one in contexts(level, taints) if one.tainted_by not in quiet)
 
 
-def _leaves_out_sync(level: Level) -> bool:
+def _leaves_out_sync(level: StackLevel) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr == "no_sync" for node in level.function.own_nodes)
 
 
-def _alone(own: Stack, other: Stack) -> tuple[Level, ...]:
+def _alone(own: Stack, other: Stack) -> tuple[StackLevel, ...]:
     """Returns the levels that only one of two ranks has entered."""
     for at, level in enumerate(own.levels):
         if at >= len(other.levels) or other.levels[at].function is not level.function:
@@ -51,14 +51,14 @@ def _alone(own: Stack, other: Stack) -> tuple[Level, ...]:
     return ()
 
 
-def _decorators(level: Level) -> Iterator[DivergencePoint]:
+def _decorators(level: StackLevel) -> Iterator[DivergencePoint]:
     for decorator in getattr(level.function.syntax, "decorator_list", ()):
-        if rank_only(last_name(decorator)):
+        if is_rank_gated(last_name(decorator)):
             taint = Taint(RANK, level.function.file, decorator.lineno, level.function.name)
             yield decision(level.function, decorator.lineno, StatementKind.BRANCH, taint, HIGHEST + 1)
 
 
-def _registrations(level: Level, taints: RankTaint) -> Iterator[DivergencePoint]:
+def _registrations(level: StackLevel, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields the branches on the rank in which the function, or the class it is a method of, is named."""
     function = level.function
     owner = taints.program.class_of(function)
@@ -84,7 +84,7 @@ def _names(block: ast.If | ast.IfExp, name: str) -> bool:
     )
 
 
-def hidden_call(goal: SearchTarget, first: DivergencePoint) -> Iterator[DivergencePoint]:
+def library_call(goal: SearchTarget, first: DivergencePoint) -> Iterator[DivergencePoint]:
     """Yields the call of a library in which a rank communicates, where its line shows no operation of the group."""
     if not goal.stack.levels:
         return

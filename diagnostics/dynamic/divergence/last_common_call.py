@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.collectives.collective_log import GroupCounts
-from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, disagreement, is_collective
+from diagnostics.dynamic.collectives.collective_log import CollectiveLog
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_collective, mismatch
 from diagnostics.dynamic.collectives.rank_state import PendingOperation, RankState
 from diagnostics.dynamic.divergence.divergence import PointKind, ProgramPoint
 from diagnostics.dynamic.job.job import ExceptionSource, Job
-from diagnostics.dynamic.job.process_list import at_s as job_time
+from diagnostics.dynamic.job.process_list import job_time as job_time
 from diagnostics.record.agent_data import CollectiveCall
 
 _SEEN = (
@@ -20,28 +20,28 @@ _SEEN = (
 )
 
 
-def agreed_last(case: Job, one: RankState, other: RankState) -> tuple[ProgramPoint | None, float]:
+def last_common_call(job: Job, one: RankState, other: RankState) -> tuple[ProgramPoint | None, float]:
     """Returns the last call that two ranks made alike and when; None and 0 where they made none."""
-    mine, theirs = counts_of(case, one), counts_of(case, other)
+    mine, theirs = counts_of(job, one), counts_of(job, other)
     if mine is None or theirs is None:
         return None, 0.0
     pair = _last_alike(mine, theirs, one, other)
     waits = [wait for wait in (one.wait, other.wait) if wait is not None and wait.native]
-    passes = min(_backwards(case, one), _backwards(case, other) + 1)
+    passes = min(_backwards(job, one), _backwards(job, other) + 1)
     if waits and passes >= 2 and _after(pair, waits[0]):
         return ProgramPoint(way=PointKind.CALL, op="backward", path=waits[0].path), 0.0
     if pair is None:
-        return same_event(case, one, other), 0.0
-    story = case.of_rank(one.rank)
-    offset = job_time(case.job, story.agent) if story is not None and story.agent is not None else 0.0
+        return same_event(job, one, other), 0.0
+    process = job.of_rank(one.rank)
+    offset = job_time(job.facts, process.agent) if process is not None and process.agent is not None else 0.0
     return ProgramPoint(way=PointKind.CALL, op=pair.op, path=pair.path), offset + (pair.left_s or pair.entered_s)
 
 
 def agreed_before(
-    case: Job, one: RankState, mine: CollectiveCall, other: RankState, theirs: CollectiveCall
+    job: Job, one: RankState, mine: CollectiveCall, other: RankState, theirs: CollectiveCall
 ) -> ProgramPoint | None:
     """Returns the last call that two ranks made alike before `mine` and `theirs`, None where they made none."""
-    counts = [counts_of(case, each) for each in (one, other)]
+    counts = [counts_of(job, each) for each in (one, other)]
     earlier = [
         {(call.group, call.number): call for call in each.calls if call.sequence < first.sequence and call.number >= 0}
         for each, first in zip(counts, (mine, theirs), strict=True)
@@ -54,9 +54,9 @@ def agreed_before(
         if partner is None or call.op == NEW_GROUP or not is_collective(call.op):
             continue
         told = [(each.op, each.shape, each.dtype, each.root) for each in (call, partner)]
-        if not disagreement(*told):
+        if not mismatch(*told):
             return ProgramPoint(way=PointKind.CALL, op=call.op, path=call.path)
-    return same_event(case, one, other)
+    return same_event(job, one, other)
 
 
 def _after(pair: CollectiveCall | None, wait: PendingOperation) -> bool:
@@ -64,7 +64,7 @@ def _after(pair: CollectiveCall | None, wait: PendingOperation) -> bool:
     return pair is None or pair.group != wait.group or wait.slot is None or pair.number + 1 < wait.slot
 
 
-def _last_alike(mine: GroupCounts, theirs: GroupCounts, one: RankState, other: RankState) -> CollectiveCall | None:
+def _last_alike(mine: CollectiveLog, theirs: CollectiveLog, one: RankState, other: RankState) -> CollectiveCall | None:
     in_it = {(wait.group, wait.slot) for each in (one, other) for wait in each.waits}
     for call in reversed(mine.calls):
         if call.number < 0 or not is_collective(call.op) or call.op == NEW_GROUP:
@@ -73,27 +73,27 @@ def _last_alike(mine: GroupCounts, theirs: GroupCounts, one: RankState, other: R
         if partner is None or (call.group, call.number) in in_it or call.left_s is None or partner.left_s is None:
             continue
         told = [(each.op, each.shape, each.dtype, each.root) for each in (call, partner)]
-        if not disagreement(*told):
+        if not mismatch(*told):
             return call
     return None
 
 
-def counts_of(case: Job, one: RankState) -> GroupCounts | None:
+def counts_of(job: Job, one: RankState) -> CollectiveLog | None:
     """Returns how far a rank had come in each group, None where no agent told."""
-    story = case.of_rank(one.rank)
-    if story is None or story.agent is None:
+    process = job.of_rank(one.rank)
+    if process is None or process.agent is None:
         return None
-    return GroupCounts(story.agent, story.flight, story.threads, one.at_s - job_time(case.job, story.agent))
+    return CollectiveLog(process.agent, process.flight, process.threads, one.at_s - job_time(job.facts, process.agent))
 
 
-def _backwards(case: Job, one: RankState) -> int:
-    story = case.of_rank(one.rank)
-    return story.agent.steps.backwards if story is not None and story.agent is not None else 0
+def _backwards(job: Job, one: RankState) -> int:
+    process = job.of_rank(one.rank)
+    return process.agent.steps.backwards if process is not None and process.agent is not None else 0
 
 
-def same_event(case: Job, one: RankState, other: RankState) -> ProgramPoint | None:
+def same_event(job: Job, one: RankState, other: RankState) -> ProgramPoint | None:
     """Returns where both wrapped their model, or made their group."""
-    agents = [story.agent for each in (one, other) if (story := case.of_rank(each.rank)) is not None]
+    agents = [process.agent for each in (one, other) if (process := job.of_rank(each.rank)) is not None]
     for kind, op in (("ddp", "DistributedDataParallel"), ("process-group", "init_process_group")):
         events = [agent.last_event(kind) for agent in agents if agent is not None]
         if len(events) == 2 and all(event is not None and event.path for event in events) and events[0] is not None:
@@ -101,8 +101,8 @@ def same_event(case: Job, one: RankState, other: RankState) -> ProgramPoint | No
     return None
 
 
-def caught_by(case: Job, one: RankState, until_s: float, since_s: float = 0.0) -> tuple[tuple[Frame, ...], ...]:
+def exceptions_caught(job: Job, one: RankState, until_s: float, since_s: float = 0.0) -> tuple[tuple[Frame, ...], ...]:
     """Returns the tracebacks of what a rank caught in that time, seconds since the job started."""
-    story = case.of_rank(one.rank)
-    raised = story.raised if story is not None else ()
+    process = job.of_rank(one.rank)
+    raised = process.raised if process is not None else ()
     return tuple(each.path for each in raised if each.how in _SEEN and since_s <= each.at_s <= until_s and each.path)

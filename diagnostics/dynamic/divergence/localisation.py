@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.divergence.callback_causes import library_decisions
-from diagnostics.dynamic.divergence.candidates import Candidate, decision, lines_of
+from diagnostics.dynamic.divergence.callback_causes import callback_causes
+from diagnostics.dynamic.divergence.candidates import Branching, candidates_of, decision
 from diagnostics.dynamic.divergence.divergence import (
     DivergencePoint,
     DivergenceQuery,
@@ -21,17 +21,17 @@ from diagnostics.dynamic.divergence.divergence import (
     ProgramPoint,
     StatementKind,
 )
-from diagnostics.dynamic.divergence.indirect_causes import hidden_call, indirect
+from diagnostics.dynamic.divergence.indirect_causes import indirect_causes, library_call
 from diagnostics.dynamic.divergence.path_search import FAR, PathSearch
-from diagnostics.dynamic.divergence.same_site import same_line
+from diagnostics.dynamic.divergence.same_site import same_site_causes
 from diagnostics.dynamic.divergence.search_states import SearchTarget, State
-from diagnostics.dynamic.divergence.skipped_iterations import skipped_rounds
-from diagnostics.dynamic.divergence.stack_alignment import Stack, own_files, stack_of
+from diagnostics.dynamic.divergence.skipped_iterations import skipped_iterations
+from diagnostics.dynamic.divergence.stack_alignment import Stack, align, own_files
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
 from diagnostics.static.program.call_graph import CallGraph
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 _SURE = 10  # least score of a decision that is worth a line
 
@@ -49,8 +49,8 @@ _FOLLOWS = {
 }
 
 
-def decisions(
-    sources: Sources, parting: DivergenceQuery, agent_folders: Collection[str] = ()
+def divergence_points(
+    sources: SourceStore, parting: DivergenceQuery, agent_folders: Collection[str] = ()
 ) -> tuple[DivergencePoint, ...]:
     """Returns the statements at which the ways of the ranks can part, best first; () where nothing can be said."""
     paths = [place.path for place in (parting.agreed, parting.here_at, parting.there_at) if place is not None]
@@ -59,11 +59,11 @@ def decisions(
     if here is None or there is None or (here.is_end and there.is_end):
         return ()
     taints = RankTaint(program)
-    by_library = [replace(one, score=_unsure(one.score)) for one in library_decisions(here, there, taints)]
+    by_library = [replace(one, score=_unsure(one.score)) for one in callback_causes(here, there, taints)]
     if here.stack.lines == there.stack.lines:
-        alike = [one for one in same_line(here, taints) if not by_library]
+        alike = [one for one in same_site_causes(here, taints) if not by_library]
         return _best_first([*by_library, *alike], here) if by_library else tuple(alike)[:MOST_DECISIONS]
-    start = stack_of(parting.agreed.path, program) if parting.agreed is not None else None
+    start = align(parting.agreed.path, program) if parting.agreed is not None else None
     op = parting.agreed.op if parting.agreed is not None else ""
     caught = frozenset((program.file_of(frame.file), frame.line) for path in parting.caught for frame in path)
     for begin, blocked in ((start, True), (start, False), (None, False)):
@@ -73,15 +73,15 @@ def decisions(
             if by_library and all(one.kind is StatementKind.CALLS for one in found):
                 found = []  # only that one rank came out of the library and the other did not
             if found:
-                found += [*indirect(here, there, taints, start), *_raising(found, parting, program)]
-                earlier = list(skipped_rounds(start, taints)) if start is not None and not _explains(found) else []
+                found += [*indirect_causes(here, there, taints, start), *_raising(found, parting, program)]
+                earlier = list(skipped_iterations(start, taints)) if start is not None and not _explains(found) else []
                 if earlier or not blocked:
                     found = [replace(one, score=_unsure(one.score)) for one in (*found, *earlier)]
                 return _best_first(found, here)
-    return _best_first([*by_library, *indirect(here, there, taints, start)], here)
+    return _best_first([*by_library, *indirect_causes(here, there, taints, start)], here)
 
 
-def is_certain(found: tuple[DivergencePoint, ...]) -> bool:
+def is_unique(found: tuple[DivergencePoint, ...]) -> bool:
     """Whether the first decision is the only one, or leads clearly: then it may be called confirmed."""
     if not found or found[0].score < SURE:
         return False
@@ -110,7 +110,7 @@ def _belongs(first: DivergencePoint, other: DivergencePoint) -> bool:
 
 
 def _goal(place: ProgramPoint, program: CallGraph) -> SearchTarget | None:
-    stack = stack_of(place.path, program)
+    stack = align(place.path, program)
     if not stack.levels:
         return SearchTarget(Stack(())) if place.way is PointKind.ENDED else None
     return SearchTarget(stack, place.op)
@@ -118,7 +118,7 @@ def _goal(place: ProgramPoint, program: CallGraph) -> SearchTarget | None:
 
 def _direct(walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     here, there = (walk.distances_to(reached) for reached in walk.reached)
-    return [one for candidate in _candidates(walk, here, there) for one in lines_of(candidate, walk, taints)]
+    return [one for candidate in _candidates(walk, here, there) for one in candidates_of(candidate, walk, taints)]
 
 
 def _raising(found: list[DivergencePoint], parting: DivergenceQuery, program: CallGraph) -> Iterator[DivergencePoint]:
@@ -140,12 +140,12 @@ def _best_first(found: list[DivergencePoint], here: SearchTarget) -> tuple[Diver
         if key not in best or one.score > best[key].score:
             best[key] = one
     ordered = sorted(best.values(), key=lambda one: -one.score)
-    hidden = hidden_call(here, ordered[0]) if ordered else ()
+    hidden = library_call(here, ordered[0]) if ordered else ()
     ordered[1:1] = [one for one in hidden if (one.frame.file, one.frame.line) not in best]
     return tuple(ordered[:MOST_DECISIONS])
 
 
-def _candidates(walk: PathSearch, here: dict[State, int], there: dict[State, int]) -> Iterator[Candidate]:
+def _candidates(walk: PathSearch, here: dict[State, int], there: dict[State, int]) -> Iterator[Branching]:
     for state, ways in walk.edges.items():
         if len(ways) < 2:
             continue
@@ -158,7 +158,7 @@ def _candidates(walk: PathSearch, here: dict[State, int], there: dict[State, int
             continue
         goes_here, goes_there = parted
         strength = (goes_there not in to_here) + (goes_here not in to_there)
-        yield Candidate(
+        yield Branching(
             state=state,
             here=ways[goes_here],
             there=ways[goes_there],
@@ -198,28 +198,28 @@ def _way(walk: PathSearch, state: State, distance: dict[State, int]) -> Iterator
         state = min(nearer, key=lambda one: one[0])[1]
 
 
-def led_there(
-    case: Job, story: JobProcess, stack: Sequence[Frame], peer: JobProcess, waits_at: Sequence[Frame]
+def explain_detour(
+    job: Job, process: JobProcess, stack: Sequence[Frame], peer: JobProcess, waits_at: Sequence[Frame]
 ) -> DivergencePoint | None:
     """Returns the branch, loop or handler at which a rank left its peer's way; None where nothing stands out."""
-    if story.rank is None or peer.rank is None or not stack or not waits_at:
+    if process.rank is None or peer.rank is None or not stack or not waits_at:
         return None
-    last = story.agent.collectives[-1:] if story.agent is not None else ()
+    last = process.agent.collectives[-1:] if process.agent is not None else ()
     op = peer.agent.collectives[-1].op if peer.agent is not None and peer.agent.collectives else ""
     parting = DivergenceQuery(
         agreed=ProgramPoint(way=PointKind.CALL, op=last[0].op, path=last[0].path) if last else None,
-        here=(story.rank,),
-        here_at=ProgramPoint(way=PointKind.STANDS, path=_with_values(story, stack)),
+        here=(process.rank,),
+        here_at=ProgramPoint(way=PointKind.STANDS, path=_with_values(process, stack)),
         there=(peer.rank,),
         there_at=ProgramPoint(way=PointKind.CALL, op=op, path=_with_values(peer, waits_at)),
     )
     try:
-        found = decisions(case.sources, parting, case.agent_folders)
+        found = divergence_points(job.sources, parting, job.agent_folders)
     except Exception:  # the decision is an extra line; what the rank waits for is the answer
         return None
     chosen = [one for one in found if one.kind is not StatementKind.CALLS and one.score >= _SURE]
     return chosen[0] if chosen else None
 
 
-def _with_values(story: JobProcess, path: Sequence[Frame]) -> tuple[Frame, ...]:
-    return story.threads.with_values(path) if story.threads is not None else tuple(path)
+def _with_values(process: JobProcess, path: Sequence[Frame]) -> tuple[Frame, ...]:
+    return process.threads.with_values(path) if process.threads is not None else tuple(path)

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
-from diagnostics.dynamic.divergence.search_states import Context, SearchTarget, State, shown_calls
+from diagnostics.dynamic.divergence.search_states import CallString, SearchTarget, State, shown_calls
 from diagnostics.dynamic.divergence.stack_alignment import Stack, nodes_at
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.call_graph import CallGraph, Function, is_generator
@@ -42,7 +42,7 @@ class PathSearch:
     reached: tuple[set[State], ...] = ()
     begins: list[tuple[int, State]] = field(default_factory=list)
     truncated: bool = False
-    _contexts: dict[tuple[int, int, int], Context] = field(default_factory=dict)
+    _contexts: dict[tuple[int, int, int], CallString] = field(default_factory=dict)
     _interesting: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -99,7 +99,7 @@ class PathSearch:
             if first is not None:
                 yield 0, (self._context(first, None, -1, "call"), 0)
             return
-        context: Context | None = None
+        context: CallString | None = None
         levels = self.start.levels
         at = -1
         for number, level in enumerate(levels):
@@ -117,18 +117,18 @@ class PathSearch:
             if self.start.hidden is not None:
                 yield from self._within_library(context, index)
 
-    def _within_library(self, context: Context, index: int) -> Iterator[tuple[int, State]]:
+    def _within_library(self, context: CallString, index: int) -> Iterator[tuple[int, State]]:
         """Yields where library code, that stands in this call, goes on: into what it calls back, and in itself."""
         for called, boxed in self._known.get((id(context.function), index), ()):
             if boxed:
                 yield from ((more, to) for _, more, to in self._into(context, index, called, True))
         yield 1, (context, index)
 
-    def _context(self, function: Function, parent: Context | None, at: int, how: str) -> Context:
+    def _context(self, function: Function, parent: CallString | None, at: int, how: str) -> CallString:
         key = (id(function), id(parent), at)
         known = self._contexts.get(key)
         if known is None:
-            known = Context(function, parent, at, how, parent.depth + 1 if parent is not None else 0)
+            known = CallString(function, parent, at, how, parent.depth + 1 if parent is not None else 0)
             for number, goal in enumerate(self.goals):
                 depth = known.depth
                 if depth >= len(goal.stack.levels) or goal.stack.levels[depth].function is not function:
@@ -196,22 +196,22 @@ class PathSearch:
                 return
         yield from self._plain(context, index)
 
-    def _plain(self, context: Context, index: int) -> Iterator[tuple[EdgeKind, int, State]]:
+    def _plain(self, context: CallString, index: int) -> Iterator[tuple[EdgeKind, int, State]]:
         node = context.function.graph.nodes[index]
         for edge in node.edges:
             yield edge.kind, self._cost(context, edge, node.line), (context, edge.to)
 
-    def _cost(self, context: Context, edge: Edge, line: int) -> int:
+    def _cost(self, context: CallString, edge: Edge, line: int) -> int:
         if edge.kind is EdgeKind.RAISES and (context.function.file, line) in self.caught:
             return 1
         return _COST.get(edge.kind, 1)
 
-    def _edges_of(self, context: Context, index: int, *kinds: EdgeKind) -> Iterator[tuple[EdgeKind, int, State]]:
+    def _edges_of(self, context: CallString, index: int, *kinds: EdgeKind) -> Iterator[tuple[EdgeKind, int, State]]:
         for edge in context.function.graph.nodes[index].edges:
             if edge.kind in kinds:
                 yield edge.kind, 1, (context, edge.to)
 
-    def _return(self, context: Context, index: int) -> Iterator[tuple[EdgeKind, int, State]]:
+    def _return(self, context: CallString, index: int) -> Iterator[tuple[EdgeKind, int, State]]:
         if context.parent is None:
             return
         graph = context.function.graph
@@ -229,7 +229,7 @@ class PathSearch:
                 yield EdgeKind.NEXT, 1, (context.parent, context.at)
             yield from self._edges_of(context.parent, context.at, EdgeKind.NEXT, EdgeKind.ITEM, EdgeKind.EXHAUSTED)
 
-    def _enter(self, context: Context, index: int) -> Iterator[tuple[EdgeKind, int, State]]:
+    def _enter(self, context: CallString, index: int) -> Iterator[tuple[EdgeKind, int, State]]:
         """Yields the ways into what a call or a loop runs; none where that does not matter."""
         function = context.function
         node = function.graph.nodes[index]
@@ -272,7 +272,7 @@ class PathSearch:
         return max(len(stack.levels) for stack in shown) + MOST_DEPTH
 
     def _into(
-        self, context: Context, index: int, called: Function, boxed: bool
+        self, context: CallString, index: int, called: Function, boxed: bool
     ) -> Iterator[tuple[EdgeKind, int, State]]:
         loop = context.function.graph.nodes[index].kind is NodeKind.LOOP
         generator = is_generator(called)
@@ -286,11 +286,11 @@ class PathSearch:
                         if edge.kind is not EdgeKind.RAISES:
                             yield EdgeKind.NEXT, 1, (inner, edge.to)
 
-    def _repeats(self, context: Context, called: Function) -> bool:
+    def _repeats(self, context: CallString, called: Function) -> bool:
         allowed = 1 + max(
             (sum(level.function is called for level in goal.stack.levels) for goal in self.goals), default=0
         )
-        outer: Context | None = context
+        outer: CallString | None = context
         while outer is not None:
             allowed -= outer.function is called
             outer = outer.parent

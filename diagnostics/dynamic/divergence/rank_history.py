@@ -19,29 +19,29 @@ from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOpe
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.last_common_call import agreed_before, caught_by, counts_of
+from diagnostics.dynamic.divergence.last_common_call import agreed_before, counts_of, exceptions_caught
 from diagnostics.dynamic.divergence.shifted_calls import shifted
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
 FEWEST = 2  # rounds that make a habit
 
 
-def told_apart(case: Job, deadlock: Deadlock) -> Split | None:
+def partition_by_history(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks did what they never did before, None where nothing of the kind tells."""
     return (
-        _made_apart(case, deadlock)
-        or shifted(case, deadlock)
-        or _unlike_before(case, deadlock)
-        or _other_group(case, deadlock)
-        or _other_arguments(case, deadlock)
+        _made_apart(job, deadlock)
+        or shifted(job, deadlock)
+        or _unlike_before(job, deadlock)
+        or _other_group(job, deadlock)
+        or _other_arguments(job, deadlock)
     )
 
 
-def _made_apart(case: Job, deadlock: Deadlock) -> Split | None:
+def _made_apart(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns who left out a group that others made: from there on it makes, or made, the wrong ones."""
-    made = {one.rank: _groups_made(case, one) for one in deadlock.positions}
+    made = {one.rank: _groups_made(job, one) for one in deadlock.positions}
     for slot in range(max((len(calls) for calls in made.values()), default=0)):
         calls = [(one, made[one.rank][slot]) for one in deadlock.positions if slot < len(made[one.rank])]
         shapes = {call.shape for _, call in calls}
@@ -54,20 +54,20 @@ def _made_apart(case: Job, deadlock: Deadlock) -> Split | None:
         if not here or not there:
             return None
         parting = DivergenceQuery(
-            agreed=agreed_before(case, *here[0], *there[0]),
+            agreed=agreed_before(job, *here[0], *there[0]),
             here=tuple(one.rank for one, _ in here),
             here_at=ProgramPoint(way=PointKind.CALL, op=NEW_GROUP, path=here[0][1].path),
             there=tuple(one.rank for one, _ in there),
             there_at=ProgramPoint(way=PointKind.CALL, op=NEW_GROUP, path=there[0][1].path),
         )
         camps = [tuple(one for one, _ in camp) for camp in (here, there)]
-        return Split(parting=parting, relation=BranchRelation.APART, here=camps[0], there=camps[1], sure=True)
+        return RankPartition(parting=parting, relation=BranchRelation.APART, here=camps[0], there=camps[1], sure=True)
     return None
 
 
-def _groups_made(case: Job, one: RankState) -> tuple[CollectiveCall, ...]:
+def _groups_made(job: Job, one: RankState) -> tuple[CollectiveCall, ...]:
     """Returns the groups that a rank made together with all others; () where the earliest are forgotten."""
-    counts = counts_of(case, one)
+    counts = counts_of(job, one)
     calls = counts.calls if counts is not None else ()
     if len(calls) >= CALL_SLOTS:
         return ()
@@ -78,13 +78,13 @@ def _is_in(one: RankState, call: CollectiveCall) -> bool:
     return any(wait.op == NEW_GROUP and wait.path == call.path for wait in one.waits)
 
 
-def _unlike_before(case: Job, deadlock: Deadlock) -> Split | None:
+def _unlike_before(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks, of those that send and receive, left out what they did in every round before."""
     if not any(
         one.wait is not None and one.wait.kind in (OperationKind.SEND, OperationKind.RECV) for one in deadlock.positions
     ):
         return None
-    breaks = {one.rank: _break(case, one) for one in deadlock.positions}
+    breaks = {one.rank: _break(job, one) for one in deadlock.positions}
     here = tuple(one for one in deadlock.positions if breaks[one.rank] is not None)
     there = tuple(one for one in deadlock.positions if breaks[one.rank] is None)
     first = breaks[here[0].rank] if here else None
@@ -96,37 +96,37 @@ def _unlike_before(case: Job, deadlock: Deadlock) -> Split | None:
         here_at=ProgramPoint(way=PointKind.CALL, op=first.now.op, path=first.now.path),
         there=tuple(one.rank for one in there),
         there_at=ProgramPoint(way=PointKind.CALL, op=first.usual.op, path=first.usual.path),
-        caught=caught_by(case, here[0], here[0].at_s),
+        caught=exceptions_caught(job, here[0], here[0].at_s),
     )
-    return Split(parting=parting, relation=BranchRelation.APART, here=here, there=there, sure=True)
+    return RankPartition(parting=parting, relation=BranchRelation.APART, here=here, there=there, sure=True)
 
 
-def left_out(case: Job, one: RankState, other: RankState) -> bool:
+def left_out(job: Job, one: RankState, other: RankState) -> bool:
     """Whether a rank left out, for the first time, the call in which another one waits for it."""
-    found, wait = _break(case, one), other.wait
+    found, wait = _break(job, one), other.wait
     return found is not None and wait is not None and (found.usual.op, found.usual.path) == (wait.op, wait.path)
 
 
-def _break(case: Job, one: RankState) -> Break | None:
-    counts = counts_of(case, one)
-    found = broken(counts.calls) if counts is not None and len(one.waits) == 1 else None
+def _break(job: Job, one: RankState) -> HistoryBreak | None:
+    counts = counts_of(job, one)
+    found = breaks_history(counts.calls) if counts is not None and len(one.waits) == 1 else None
     return found if found is not None and one.wait is not None and found.now.path == one.wait.path else None
 
 
-def _other_group(case: Job, deadlock: Deadlock) -> Split | None:
+def _other_group(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks called in another group than ever before at a place where others kept to theirs."""
-    if not any(_uses_groups(case, one) for one in deadlock.positions):
+    if not any(_uses_groups(job, one) for one in deadlock.positions):
         return None
     asked = set()
     for first in deadlock.positions:
         wait = first.wait
         if wait is None or wait.kind is not OperationKind.COLLECTIVE or wait.native or wait.op == NEW_GROUP:
             continue
-        if (wait.path, wait.op, wait.group) in asked or in_another_group(_calls_at(case, first, wait)):
+        if (wait.path, wait.op, wait.group) in asked or switches_group(_calls_at(job, first, wait)):
             continue
         asked.add((wait.path, wait.op, wait.group))  # of thousands of ranks, few wait in different places
-        calls = {one.rank: _calls_at(case, one, wait) for one in deadlock.positions if one is not first}
-        here = tuple(one for one in deadlock.positions if one is not first and in_another_group(calls[one.rank]))
+        calls = {one.rank: _calls_at(job, one, wait) for one in deadlock.positions if one is not first}
+        here = tuple(one for one in deadlock.positions if one is not first and switches_group(calls[one.rank]))
         odd = tuple(one for one in here if calls[one.rank][-1].group != wait.group)
         if odd:
             others = {rank: made[-1].group for rank, made in calls.items() if made}
@@ -135,14 +135,14 @@ def _other_group(case: Job, deadlock: Deadlock) -> Split | None:
     return None
 
 
-def _other_arguments(case: Job, deadlock: Deadlock) -> Split | None:
+def _other_arguments(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks, of those that met in one line, handed over another shape, type or root than ever before."""
     for first in deadlock.positions:
         wait = first.wait
         if wait is None or wait.kind is not OperationKind.COLLECTIVE or wait.native or wait.slot is None:
             continue
         met = [
-            (one, [call for call in _calls_at(case, one, wait) if call.number <= wait.slot])
+            (one, [call for call in _calls_at(job, one, wait) if call.number <= wait.slot])
             for one in deadlock.positions
             if one.wait is not None and (one.wait.path, one.wait.op, one.wait.slot) == (wait.path, wait.op, wait.slot)
         ]
@@ -154,7 +154,7 @@ def _other_arguments(case: Job, deadlock: Deadlock) -> Split | None:
     return None
 
 
-def _at_one_place(wait: PendingOperation, here: tuple[RankState, ...], there: tuple[RankState, ...]) -> Split:
+def _at_one_place(wait: PendingOperation, here: tuple[RankState, ...], there: tuple[RankState, ...]) -> RankPartition:
     """Returns the parting of ranks that stand in one line, where the ranks `here` broke with their own rounds."""
     place = ProgramPoint(way=PointKind.CALL, op=wait.op, path=wait.path)
     parting = DivergenceQuery(
@@ -164,7 +164,7 @@ def _at_one_place(wait: PendingOperation, here: tuple[RankState, ...], there: tu
         there=tuple(one.rank for one in there),
         there_at=place,
     )
-    return Split(parting=parting, relation=BranchRelation.SAME, here=here, there=there, sure=True)
+    return RankPartition(parting=parting, relation=BranchRelation.SAME, here=here, there=there, sure=True)
 
 
 def _is_new(calls: Sequence[CollectiveCall]) -> bool:
@@ -173,20 +173,20 @@ def _is_new(calls: Sequence[CollectiveCall]) -> bool:
     return last not in before
 
 
-def _uses_groups(case: Job, one: RankState) -> bool:
+def _uses_groups(job: Job, one: RankState) -> bool:
     """Whether the rank has made calls in more than one group."""
-    story = case.of_rank(one.rank)
-    return story is not None and story.agent is not None and len(story.agent.groups) > 1
+    process = job.of_rank(one.rank)
+    return process is not None and process.agent is not None and len(process.agent.groups) > 1
 
 
-def _calls_at(case: Job, one: RankState, wait: PendingOperation) -> tuple[CollectiveCall, ...]:
+def _calls_at(job: Job, one: RankState, wait: PendingOperation) -> tuple[CollectiveCall, ...]:
     """Returns a rank's calls from the place of a wait, oldest first."""
-    counts = counts_of(case, one)
+    counts = counts_of(job, one)
     return tuple(call for call in counts.calls if call.op == wait.op and call.path == wait.path) if counts else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Break:
+class HistoryBreak:
     """After `before` always came `usual`; the rank waits in `now` instead."""
 
     before: CollectiveCall
@@ -194,7 +194,7 @@ class Break:
     now: CollectiveCall
 
 
-def broken(calls: Sequence[CollectiveCall]) -> Break | None:
+def breaks_history(calls: Sequence[CollectiveCall]) -> HistoryBreak | None:
     """Returns how the last of a rank's calls, oldest first, breaks with what used to follow; None where it does not."""
     if len(calls) < FEWEST + 2 or not calls[-1].path:
         return None
@@ -206,9 +206,9 @@ def broken(calls: Sequence[CollectiveCall]) -> Break | None:
     path, times = Counter(after.path for after in followers).most_common(1)[0]
     if times < len(followers):
         return None
-    return Break(before=before, usual=next(one for one in reversed(followers) if one.path == path), now=now)
+    return HistoryBreak(before=before, usual=next(one for one in reversed(followers) if one.path == path), now=now)
 
 
-def in_another_group(calls: Sequence[CollectiveCall]) -> bool:
+def switches_group(calls: Sequence[CollectiveCall]) -> bool:
     """Whether the last of a rank's calls from one place names another group than each one before."""
     return len(calls) > FEWEST and all(one.group != calls[-1].group for one in calls[:-1])

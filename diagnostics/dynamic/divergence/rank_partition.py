@@ -11,27 +11,27 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, differ
-from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relation
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.last_common_call import agreed_last, caught_by
-from diagnostics.dynamic.divergence.rank_history import left_out, told_apart
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.last_common_call import exceptions_caught, last_common_call
+from diagnostics.dynamic.divergence.rank_history import left_out, partition_by_history
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 
 
-def splits(case: Job, deadlock: Deadlock) -> tuple[Split, ...]:
+def partitions(job: Job, deadlock: Deadlock) -> tuple[RankPartition, ...]:
     """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike."""
-    made = told_apart(case, deadlock)
+    made = partition_by_history(job, deadlock)
     if made is not None:
         return (made,)
-    camps = _camps(case, deadlock)
+    camps = _camps(job, deadlock)
     if len(camps) < 2:
         return ()
-    scored = sorted(camps, key=lambda camp: -_oddness(case, camp, camps, deadlock))
+    scored = sorted(camps, key=lambda camp: -_oddness(job, camp, camps, deadlock))
     usual = scored[-1]
-    marks = [_oddness(case, camp, camps, deadlock) for camp in scored]
+    marks = [_oddness(job, camp, camps, deadlock) for camp in scored]
     return tuple(
-        _split(case, camp, usual, sure=mark > marks[-1])
+        _split(job, camp, usual, sure=mark > marks[-1])
         for camp, mark in zip(scored[:-1], marks[:-1], strict=True)
         if mark > marks[-1] or len(camps) == 2 or mark == marks[0]
     )
@@ -57,32 +57,36 @@ def _unlike(one: RankState, places: Mapping[tuple[str, int], PendingOperation]) 
     return [own for waited, own in passed if differ(own, waited)]
 
 
-def site(case: Job, one: RankState) -> tuple[Frame, ...]:
+def user_stack(job: Job, one: RankState) -> tuple[Frame, ...]:
     """Returns the job's own frames at which a rank stands, innermost first."""
     wait = one.wait
     frames = wait.path if wait is not None and wait.path else one.stack
-    story = case.of_rank(one.rank)
-    if one.stand in (Whereabouts.LEAVING, Whereabouts.ENDED) or (not frames and story is not None):
-        left = story.agent.last_event("sys.exit", "os._exit") if story is not None and story.agent is not None else None
+    process = job.of_rank(one.rank)
+    if one.stand in (Whereabouts.LEAVING, Whereabouts.ENDED) or (not frames and process is not None):
+        left = (
+            process.agent.last_event("sys.exit", "os._exit")
+            if process is not None and process.agent is not None
+            else None
+        )
         frames = left.path if left is not None else frames
-    folder = story.agent.agent_folder if story is not None and story.agent is not None else ""
+    folder = process.agent.agent_folder if process is not None and process.agent is not None else ""
     return tuple(frame for frame in user_frames(frames, agent_folder=folder) if not frame.file.startswith("<"))
 
 
-def _camps(case: Job, deadlock: Deadlock) -> list[list[RankState]]:
+def _camps(job: Job, deadlock: Deadlock) -> list[list[RankState]]:
     camps: dict[object, list[RankState]] = defaultdict(list)
     for one in (*deadlock.positions, *deadlock.gone):
-        camps[_key(case, one)].append(one)
+        camps[_key(job, one)].append(one)
     if len(camps) == 1 and deadlock.knot is not DeadlockKind.GONE:
         return []
     return list(camps.values())
 
 
-def _key(case: Job, one: RankState) -> object:
+def _key(job: Job, one: RankState) -> object:
     wait = one.wait
     if wait is None or wait.kind is OperationKind.DESTROY:
         return one.stand, wait is not None
-    lines = tuple((frame.file, frame.line) for frame in site(case, one))
+    lines = tuple((frame.file, frame.line) for frame in user_stack(job, one))
     if wait.native:
         return "native", wait.group, wait.slot, wait.recorded.partition("(")[0]
     if wait.kind is not OperationKind.COLLECTIVE:
@@ -90,7 +94,7 @@ def _key(case: Job, one: RankState) -> object:
     return wait.op, wait.group, wait.slot, wait.shape, wait.dtype, wait.root, lines
 
 
-def _oddness(case: Job, camp: Sequence[RankState], camps: Sequence[Sequence[RankState]], deadlock: Deadlock) -> float:
+def _oddness(job: Job, camp: Sequence[RankState], camps: Sequence[Sequence[RankState]], deadlock: Deadlock) -> float:
     """Returns how much tells that these ranks went another way than the rest."""
     first = camp[0]
     rest = [other for other in camps if other is not camp]
@@ -103,53 +107,54 @@ def _oddness(case: Job, camp: Sequence[RankState], camps: Sequence[Sequence[Rank
     if deadlock.knot is DeadlockKind.NEW_GROUP:
         mark += 4 * all(first.reached.get(NEW_GROUP, 0) < o[0].reached.get(NEW_GROUP, 0) for o in rest)
     for other in rest:
-        found = relation(case.sources, site(case, first), site(case, other[0]))
+        found = relate(job.sources, user_stack(job, first), user_stack(job, other[0]))
         mark += {BranchRelation.ONE_INSIDE: 3, BranchRelation.ONE_LEFT_LOOP: 2}.get(found, 0) / len(rest)
-    mark += 1.5 * (not is_usual(case, first) and any(is_usual(case, other[0]) for other in rest))
-    mark += 1.5 * all(left_out(case, first, other[0]) for other in rest)
-    mark += 2 * any(caught_by(case, one, first.at_s) for one in camp)
+    mark += 1.5 * (not is_recurrent(job, first) and any(is_recurrent(job, other[0]) for other in rest))
+    mark += 1.5 * all(left_out(job, first, other[0]) for other in rest)
+    mark += 2 * any(exceptions_caught(job, one, first.at_s) for one in camp)
     mark += max(0.0, 1 - len(camp) * len(camps) / ranks)  # fewer than others, which two ranks never are
     mark += 5 * (2 * len(camp) < ranks and any(2 * len(other) > ranks for other in rest))  # what most did is usual
-    steps = [_steps(case, other[0]) for other in rest]
-    mark += 0.5 * (_steps(case, first) < min(steps, default=0))
+    steps = [_steps(job, other[0]) for other in rest]
+    mark += 0.5 * (_steps(job, first) < min(steps, default=0))
     return mark
 
 
-def _steps(case: Job, one: RankState) -> int:
-    story = case.of_rank(one.rank)
-    return story.steps if story is not None else 0
+def _steps(job: Job, one: RankState) -> int:
+    process = job.of_rank(one.rank)
+    return process.steps if process is not None else 0
 
 
-def is_usual(case: Job, one: RankState) -> bool:
+def is_recurrent(job: Job, one: RankState) -> bool:
     """Whether the rank has been where it waits before: in a loop that all ranks went through."""
-    wait, story = one.wait, case.of_rank(one.rank)
-    if wait is None or story is None or story.agent is None:
+    wait, process = one.wait, job.of_rank(one.rank)
+    if wait is None or process is None or process.agent is None:
         return False
     if wait.native:
-        return story.agent.steps.backwards > 1
+        return process.agent.steps.backwards > 1
     return any(
-        call.path == wait.path and call.left_s is not None and not call.failed for call in story.agent.collectives[:-1]
+        call.path == wait.path and call.left_s is not None and not call.failed
+        for call in process.agent.collectives[:-1]
     )
 
 
-def _split(case: Job, odd: Sequence[RankState], usual: Sequence[RankState], *, sure: bool) -> Split:
+def _split(job: Job, odd: Sequence[RankState], usual: Sequence[RankState], *, sure: bool) -> RankPartition:
     here, there = odd[0], usual[0]
-    agreed, at_s = agreed_last(case, here, there)
+    agreed, at_s = last_common_call(job, here, there)
     parting = DivergenceQuery(
         agreed=agreed,
         here=tuple(one.rank for one in odd),
-        here_at=_place(case, here),
+        here_at=_place(job, here),
         there=tuple(one.rank for one in usual),
-        there_at=_place(case, there),
-        caught=caught_by(case, here, here.at_s, at_s),
+        there_at=_place(job, there),
+        caught=exceptions_caught(job, here, here.at_s, at_s),
     )
-    found = relation(case.sources, site(case, here), site(case, there))
-    return Split(parting=parting, relation=found, here=tuple(odd), there=tuple(usual), sure=sure)
+    found = relate(job.sources, user_stack(job, here), user_stack(job, there))
+    return RankPartition(parting=parting, relation=found, here=tuple(odd), there=tuple(usual), sure=sure)
 
 
-def _place(case: Job, one: RankState) -> ProgramPoint:
+def _place(job: Job, one: RankState) -> ProgramPoint:
     if one.wait is None or one.wait.kind is OperationKind.DESTROY:
         way = PointKind.ENDED if one.wait is None else PointKind.CALL
-        return ProgramPoint(way=way, op=one.wait.op if one.wait is not None else "", path=site(case, one))
+        return ProgramPoint(way=way, op=one.wait.op if one.wait is not None else "", path=user_stack(job, one))
     native = one.wait.native
     return ProgramPoint(way=PointKind.CALL, op="backward" if native else one.wait.op, path=one.wait.path or one.stack)

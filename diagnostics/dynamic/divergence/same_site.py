@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from diagnostics.dynamic.divergence.candidates import decision
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.search_states import SearchTarget
-from diagnostics.dynamic.divergence.stack_alignment import Level, nodes_at
+from diagnostics.dynamic.divergence.stack_alignment import StackLevel, nodes_at
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS, Taint
 from diagnostics.static.program.call_graph import Function, last_name
@@ -23,7 +23,7 @@ _ONLY_AT_THE_ROOT = {
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
 
 
-def same_line(goal: SearchTarget, taints: RankTaint) -> tuple[DivergencePoint, ...]:
+def same_site_causes(goal: SearchTarget, taints: RankTaint) -> tuple[DivergencePoint, ...]:
     """Returns what can differ between two ranks that both stand at `goal`, best first."""
     found: list[DivergencePoint] = []
     for depth, level in enumerate(reversed(goal.stack.levels[-MOST_LEVELS:])):
@@ -45,7 +45,7 @@ def same_line(goal: SearchTarget, taints: RankTaint) -> tuple[DivergencePoint, .
     return tuple(sorted(best.values(), key=lambda one: -one.score))
 
 
-def contexts(level: Level, taints: RankTaint, depth: int = 0) -> Iterator[DivergencePoint]:
+def contexts(level: StackLevel, taints: RankTaint, depth: int = 0) -> Iterator[DivergencePoint]:
     """Yields the `with`s around a level's line whose context only some ranks have: no_sync() on one of them."""
     for block in _around(level.function, level.line):
         for item in block.items if isinstance(block, (ast.With, ast.AsyncWith)) else ():
@@ -55,7 +55,7 @@ def contexts(level: Level, taints: RankTaint, depth: int = 0) -> Iterator[Diverg
                 yield from _lines(level.function, line, StatementKind.BRANCH, taint, _CONTEXT_POINTS - depth, taints)
 
 
-def _arguments(level: Level, taints: RankTaint, op: str) -> Iterator[DivergencePoint]:
+def _arguments(level: StackLevel, taints: RankTaint, op: str) -> Iterator[DivergencePoint]:
     for index in nodes_at(level, None, op):
         call = level.function.graph.nodes[index].syntax
         if not isinstance(call, ast.Call):

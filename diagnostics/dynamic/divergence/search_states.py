@@ -12,11 +12,11 @@ from diagnostics.static.program.call_graph import Function
 
 
 @dataclass(eq=False)
-class Context:
+class CallString:
     """One activation of a function: from which node of which activation it was called."""
 
     function: Function
-    parent: Context | None
+    parent: CallString | None
     at: int  # node of the parent's graph
     how: str  # "call", "box": by library code, "items": a generator that a loop reads
     depth: int
@@ -24,7 +24,7 @@ class Context:
     agrees: dict[int, int] = field(default_factory=dict)
 
 
-State = tuple[Context, int]
+State = tuple[CallString, int]
 
 
 @dataclass(frozen=True)

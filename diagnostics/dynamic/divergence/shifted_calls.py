@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.dynamic.collectives.collective_log import GroupCounts
+from diagnostics.dynamic.collectives.collective_log import CollectiveLog
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_collective
 from diagnostics.dynamic.collectives.rank_state import RankState
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
-from diagnostics.dynamic.divergence.branch_relation import relation
+from diagnostics.dynamic.divergence.branch_relation import relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.last_common_call import caught_by, counts_of
-from diagnostics.dynamic.divergence.split import Split
+from diagnostics.dynamic.divergence.last_common_call import counts_of, exceptions_caught
+from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
@@ -26,19 +26,19 @@ Lines = tuple[tuple[str, int], ...]
 Meeting = tuple[CollectiveCall, CollectiveCall]
 
 
-def shifted(case: Job, deadlock: Deadlock) -> Split | None:
+def shifted(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which rank made a call that it never made before, and that others answered from elsewhere."""
-    known = [(one, counts) for one in deadlock.positions if (counts := counts_of(case, one)) is not None]
+    known = [(one, counts) for one in deadlock.positions if (counts := counts_of(job, one)) is not None]
     for other, theirs in known[1:MOST_COMPARED]:
         one, mine = known[0]
         meetings = _meetings(mine, theirs)
-        first = _first_shifted(case, one, other, meetings)
+        first = _first_shifted(job, one, other, meetings)
         if first:
-            return _split(case, deadlock, one, other, meetings[:first])
+            return _split(job, deadlock, one, other, meetings[:first])
     return None
 
 
-def _meetings(mine: GroupCounts, theirs: GroupCounts) -> list[Meeting]:
+def _meetings(mine: CollectiveLog, theirs: CollectiveLog) -> list[Meeting]:
     """Returns the operations that both ranks have been through, oldest first."""
     found = []
     for call in mine.calls:
@@ -50,9 +50,9 @@ def _meetings(mine: GroupCounts, theirs: GroupCounts) -> list[Meeting]:
     return found
 
 
-def _first_shifted(case: Job, one: RankState, other: RankState, meetings: Sequence[Meeting]) -> int:
+def _first_shifted(job: Job, one: RankState, other: RankState, meetings: Sequence[Meeting]) -> int:
     """Returns how many meetings there were up to the first from different places since which all were; 0 for none."""
-    places = [(_lines(case, one, mine), _lines(case, other, theirs)) for mine, theirs in meetings]
+    places = [(_lines(job, one, mine), _lines(job, other, theirs)) for mine, theirs in meetings]
     first = len(places)
     while first and places[first - 1][0] != places[first - 1][1] and places[first - 1] not in places[: first - 1]:
         first -= 1
@@ -60,13 +60,13 @@ def _first_shifted(case: Job, one: RankState, other: RankState, meetings: Sequen
 
 
 def _split(
-    case: Job, deadlock: Deadlock, one: RankState, other: RankState, meetings: Sequence[Meeting]
-) -> Split | None:
+    job: Job, deadlock: Deadlock, one: RankState, other: RankState, meetings: Sequence[Meeting]
+) -> RankPartition | None:
     """Returns the parting at the last of these meetings, None where no rank's call there is new to it alone."""
     *earlier, (mine, theirs) = meetings
     new = (
-        _lines(case, one, mine) not in {_lines(case, one, call) for call, _ in earlier},
-        _lines(case, other, theirs) not in {_lines(case, other, call) for _, call in earlier},
+        _lines(job, one, mine) not in {_lines(job, one, call) for call, _ in earlier},
+        _lines(job, other, theirs) not in {_lines(job, other, call) for _, call in earlier},
     )
     if new[0] == new[1]:
         return None
@@ -74,7 +74,7 @@ def _split(
     here, there = (mine, theirs) if new[0] else (theirs, mine)
     agreed = earlier[-1][0 if new[0] else 1]
     camps = [
-        tuple(state for state in deadlock.positions if state is chosen or _went_with(case, state, call))
+        tuple(state for state in deadlock.positions if state is chosen or _went_with(job, state, call))
         for chosen, call in ((odd, here), (usual, there))
     ]
     parting = DivergenceQuery(
@@ -83,25 +83,25 @@ def _split(
         here_at=ProgramPoint(way=PointKind.CALL, op=here.op, path=here.path),
         there=tuple(state.rank for state in camps[1]),
         there_at=ProgramPoint(way=PointKind.CALL, op=there.op, path=there.path),
-        caught=caught_by(case, odd, odd.at_s),
+        caught=exceptions_caught(job, odd, odd.at_s),
     )
-    found = relation(case.sources, _own(case, odd, here), _own(case, usual, there))
-    return Split(parting=parting, relation=found, here=camps[0], there=camps[1], sure=True)
+    found = relate(job.sources, _own(job, odd, here), _own(job, usual, there))
+    return RankPartition(parting=parting, relation=found, here=camps[0], there=camps[1], sure=True)
 
 
-def _went_with(case: Job, one: RankState, call: CollectiveCall) -> bool:
+def _went_with(job: Job, one: RankState, call: CollectiveCall) -> bool:
     """Whether a rank made its call in that operation from the same place."""
-    counts = counts_of(case, one)
+    counts = counts_of(job, one)
     own = counts.call(call.group, call.number) if counts is not None else None
-    return own is not None and _lines(case, one, own) == tuple(
-        (frame.file, frame.line) for frame in _own(case, one, call)
+    return own is not None and _lines(job, one, own) == tuple(
+        (frame.file, frame.line) for frame in _own(job, one, call)
     )
 
 
-def _own(case: Job, one: RankState, call: CollectiveCall) -> tuple[Frame, ...]:
-    story = case.of_rank(one.rank)
-    return tuple(user_frames(call.path, agent_folder=story.agent_folder if story is not None else ""))
+def _own(job: Job, one: RankState, call: CollectiveCall) -> tuple[Frame, ...]:
+    process = job.of_rank(one.rank)
+    return tuple(user_frames(call.path, agent_folder=process.agent_folder if process is not None else ""))
 
 
-def _lines(case: Job, one: RankState, call: CollectiveCall) -> Lines:
-    return tuple((frame.file, frame.line) for frame in _own(case, one, call))
+def _lines(job: Job, one: RankState, call: CollectiveCall) -> Lines:
+    return tuple((frame.file, frame.line) for frame in _own(job, one, call))

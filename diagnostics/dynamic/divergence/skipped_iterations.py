@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 from diagnostics.dynamic.divergence.candidates import decision
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
-from diagnostics.dynamic.divergence.stack_alignment import Level, Stack
+from diagnostics.dynamic.divergence.stack_alignment import Stack, StackLevel
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def skipped_rounds(start: Stack, taints: RankTaint) -> Iterator[DivergencePoint]:
+def skipped_iterations(start: Stack, taints: RankTaint) -> Iterator[DivergencePoint]:
     """Yields what can differ between ranks and lets one of them pass by the call at the end of `start`."""
     in_loop = False
     for level in start.levels:
@@ -30,7 +30,7 @@ def skipped_rounds(start: Stack, taints: RankTaint) -> Iterator[DivergencePoint]
         in_loop = in_loop or bool(loops)
 
 
-def _in(block: ast.AST, level: Level, taints: RankTaint, *, returns: bool) -> Iterator[DivergencePoint]:
+def _in(block: ast.AST, level: StackLevel, taints: RankTaint, *, returns: bool) -> Iterator[DivergencePoint]:
     jumps = (ast.Continue, ast.Return) if returns else (ast.Continue,)
     for node in level.function.own_nodes:
         if not isinstance(node, (ast.If, ast.Try)) or not _within(node, block) or node.lineno > level.line:
@@ -48,7 +48,7 @@ def _in(block: ast.AST, level: Level, taints: RankTaint, *, returns: bool) -> It
                 yield decision(level.function, jump.lineno, kind, taint, taint.weight - 1)
 
 
-def _handlers(block: ast.Try, level: Level, jumps: tuple[type[ast.stmt], ...]) -> Iterator[DivergencePoint]:
+def _handlers(block: ast.Try, level: StackLevel, jumps: tuple[type[ast.stmt], ...]) -> Iterator[DivergencePoint]:
     """Yields the handlers that go on after an exception kept the rank from the call."""
     guarded = block.body[0].lineno <= level.line <= (block.body[-1].end_lineno or 0)
     for handler in block.handlers:

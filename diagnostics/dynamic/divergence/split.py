@@ -10,7 +10,7 @@ from diagnostics.dynamic.divergence.divergence import DivergenceQuery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class RankPartition:
     """Two camps of ranks of one deadlock. `sure` where evidence tells that those of `parting.here` are the odd ones."""
 
     parting: DivergenceQuery

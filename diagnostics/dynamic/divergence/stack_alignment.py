@@ -19,7 +19,7 @@ MOST_LEVELS = 80
 
 
 @dataclass(frozen=True)
-class Level:
+class StackLevel:
     """One function of the project on a stack. `boxed`: library code stands between it and the level outside."""
 
     function: Function
@@ -33,7 +33,7 @@ class Level:
 class Stack:
     """The project's levels of one stack; `hidden` where library code stands below the innermost."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[StackLevel, ...]
     hidden: Frame | None = None
 
     @property
@@ -49,9 +49,9 @@ def own_files(paths: Collection[Sequence[Frame]], agent_folders: Collection[str]
     return tuple(dict.fromkeys(frame.file for frame in frames if not is_installed(frame)))
 
 
-def stack_of(path: Sequence[Frame], program: CallGraph) -> Stack:
+def align(path: Sequence[Frame], program: CallGraph) -> Stack:
     """Returns the levels of a stack, whose frames are innermost first."""
-    levels: list[Level] = []
+    levels: list[StackLevel] = []
     boxed, hidden = False, None
     for frame in reversed(path[: MOST_LEVELS * 8]):
         function = program.function_of(frame) if not is_package(frame) else None
@@ -61,14 +61,14 @@ def stack_of(path: Sequence[Frame], program: CallGraph) -> Stack:
             continue
         merged = _MERGED.match(frame.function.rpartition(".")[2]) or isinstance(function.syntax, ast.Module)
         if levels and levels[-1].function is function and merged:
-            levels[-1] = Level(function, frame.line, levels[-1].boxed, frame.span, levels[-1].values)
+            levels[-1] = StackLevel(function, frame.line, levels[-1].boxed, frame.span, levels[-1].values)
         else:
-            levels.append(Level(function, frame.line, boxed and bool(levels), frame.span, frame.values))
+            levels.append(StackLevel(function, frame.line, boxed and bool(levels), frame.span, frame.values))
         boxed, hidden = False, None
     return Stack(tuple(levels[-MOST_LEVELS:]), hidden)
 
 
-def nodes_at(level: Level, called: Function | None = None, op: str = "") -> frozenset[int]:
+def nodes_at(level: StackLevel, called: Function | None = None, op: str = "") -> frozenset[int]:
     """Returns the nodes of a level's graph that its line means: those that call `called` or `op`, where any do."""
     graph = level.function.graph
     executed = frozenset(node.index for node in graph.nodes if level.span is not None and _span(node) == level.span)

@@ -34,10 +34,10 @@ _NOT_SEEN = StatusFlow(fate=Fate.UNKNOWN, how="an exception told its parent, and
 _DECIDES = StatusFlow(fate=Fate.UNKNOWN, how="an exception told its parent, whose way on may depend on it")
 
 
-def what_became_of(case: Job, path: Sequence[Frame], agent_folder: str, kept: int | None) -> StatusFlow:
+def what_became_of(job: Job, path: Sequence[Frame], agent_folder: str, kept: int | None) -> StatusFlow:
     """Follows the exception outwards to who caught it; `kept` frames stand before the standard library's first one."""
     frames, through_library = _own_frames(path if kept is None else path[:kept], agent_folder)
-    way = _Way(case, frames, unsure=through_library)
+    way = _Way(job, frames, unsure=through_library)
     for index in range(len(frames)):
         found = way.through(index)
         if found is not None:
@@ -64,7 +64,7 @@ def _own_frames(path: Sequence[Frame], agent_folder: str) -> tuple[tuple[Frame, 
 class _Way:
     """The exception on its way: its type so far, and whether something may have taken it unseen."""
 
-    case: Job
+    job: Job
     frames: Sequence[Frame]
     unsure: bool
     error: RaisedType = CHILD_FAILED
@@ -72,7 +72,7 @@ class _Way:
     def through(self, index: int) -> StatusFlow | None:
         """Returns what became of it in one frame; None where it left that by its caller."""
         frame = self.frames[index]
-        source = self.case.sources.file(frame.file)
+        source = self.job.sources.file(frame.file)
         around = enclosing(source, frame)
         if around is None:
             return None
@@ -95,7 +95,7 @@ class _Way:
         handler = self.taking(block, source) if part == "body" else None
         if handler is not None and not ends_in_raise(handler.body):
             if not says_only(handler.body):
-                at_line = self.case.line(self.frames[index])
+                at_line = self.job.line(self.frames[index])
                 return StatusFlow(fate=Fate.HANDLED, how=f"an exception told its parent, which caught it ({at_line})")
             dropped = self.dropped(index, hiding_line(block), "its handler only says so")
             return _DECIDES if self.decides(index, around, at, handler.body, source) else dropped
@@ -144,11 +144,11 @@ class _Way:
         used = True
         if index + 1 < len(self.frames):
             caller = self.frames[index + 1]
-            used = result_is_used(self.case.sources.file(caller.file), caller.line, (self.frames[index].function,))
+            used = result_is_used(self.job.sources.file(caller.file), caller.line, (self.frames[index].function,))
         return tells_apart(around, at, handler, source, line, called=called, used=used)
 
     def dropped(self, index: int, line: int, how: str) -> StatusFlow:
         """Returns that it ended here, at a line of the frame's file."""
         frame = self.frames[index]
-        place = self.case.line(Frame(file=frame.file, line=line, function=""))
-        return StatusFlow(fate=Fate.DROPPED, places=(place, self.case.line(frame)), how=how, by_exception=True)
+        place = self.job.line(Frame(file=frame.file, line=line, function=""))
+        return StatusFlow(fate=Fate.DROPPED, places=(place, self.job.line(frame)), how=how, by_exception=True)

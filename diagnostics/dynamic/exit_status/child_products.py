@@ -35,13 +35,13 @@ _PARTS = (ast.Attribute, ast.Subscript, ast.JoinedStr, ast.FormattedValue, ast.A
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def looks_at_products(case: Job, frames: Iterable[Frame], *, process: bool) -> bool:
+def looks_at_products(job: Job, frames: Iterable[Frame], *, process: bool) -> bool:
     """Whether one of the functions that started a child, or called who did, decides on what it left.
 
     `process` says that it is one of multiprocessing, which shares objects with it.
     """
     for number, frame in enumerate(frames):
-        source = case.sources.file(frame.file)
+        source = job.sources.file(frame.file)
         if source.tree is None:
             continue
         scope = source.function_at(frame.line) or source.tree

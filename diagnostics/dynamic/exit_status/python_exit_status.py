@@ -28,7 +28,7 @@ from diagnostics.static.program.source_file import SourceFile
 READ = "child-read"
 
 
-def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
+def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     """Returns what `parent` did with the code of `child`, which it started and which failed."""
     if parent.agent is None:
         return StatusFlow(fate=Fate.UNKNOWN)
@@ -41,13 +41,13 @@ def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     overflown = parent.agent.last_event("sys.exit", "os._exit")
     if overflown is not None and overflown.value and overflown.value % 256 == 0 and parent.end.exit_code == 0:
         frames = user_frames(overflown.path, agent_folder=parent.agent.agent_folder)
-        places = tuple(case.line(frame) for frame in frames[:1])
+        places = tuple(job.line(frame) for frame in frames[:1])
         return StatusFlow(
             fate=Fate.DROPPED, places=places, how=f"it left with {overflown.value}, of which the system keeps 8 bits: 0"
         )
-    group = _started_with(case, parent, child, started)
-    expected = _expected_it(case, parent, child)
-    looks = [_look(case, parent, one, words_answer=expected) for one in _reads(parent.agent, started, group)]
+    group = _started_with(job, parent, child, started)
+    expected = _expected_it(job, parent, child)
+    looks = [_look(job, parent, one, words_answer=expected) for one in _reads(parent.agent, started, group)]
     for fate in (Fate.HANDLED, Fate.UNKNOWN):
         answers = [one for one in looks if one.fate is fate]
         if answers:
@@ -61,74 +61,76 @@ def of_python(case: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
         return StatusFlow(fate=Fate.UNKNOWN)  # a code that it chose; its answer may have gone through a queue
     else:
         unused = [place for one in looks for place in one.places]
-        places = tuple(dict.fromkeys([*unused[-1:], *(case.line(one) for one in at_start[:1])]))
+        places = tuple(dict.fromkeys([*unused[-1:], *(job.line(one) for one in at_start[:1])]))
         how = next((one.how for one in looks if one.how), "its parent never looked at the code")
         dropped = StatusFlow(fate=Fate.DROPPED, places=places, how=how)
-    if not at_start or looks_at_products(case, at_start, process=told.get("how") == "process"):
+    if not at_start or looks_at_products(job, at_start, process=told.get("how") == "process"):
         return StatusFlow(fate=Fate.UNKNOWN, how="its parent looks at what it left" if at_start else "")
     return dropped
 
 
-def looks_at_products_of(case: Job, parent: JobProcess, child: JobProcess) -> bool:
+def looks_at_products_of(job: Job, parent: JobProcess, child: JobProcess) -> bool:
     """Whether `parent`, which started `child`, decides on what that left behind."""
     started = _started(parent, child)
     if started is None or parent.agent is None:
         return False
     frames = user_frames(started.path, agent_folder=parent.agent.agent_folder)
-    return looks_at_products(case, frames, process=words(started.text).get("how") == "process")
+    return looks_at_products(job, frames, process=words(started.text).get("how") == "process")
 
 
 def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[LifecycleEvent]:
     return [one for one in parent.events if one.kind == READ and _is_about(one, started, group)]
 
 
-def _look(case: Job, story: JobProcess, read: LifecycleEvent, *, words_answer: bool) -> StatusFlow:
+def _look(job: Job, process: JobProcess, read: LifecycleEvent, *, words_answer: bool) -> StatusFlow:
     """Returns what one look at the code says of it; DROPPED where what it gave went nowhere, or into words alone.
 
     `words_answer` says that to say something of the failure is an answer to it.
     """
     said = words(read.text)
     how = said.get("how", "")
-    folder = story.agent_folder
-    if how == "raised" and (lost := _in_a_future(story, read)) is not None:
-        place = case.line(lost.user_path[0])
+    folder = process.agent_folder
+    if how == "raised" and (lost := _in_a_future(process, read)) is not None:
+        place = job.line(lost.user_path[0])
         return StatusFlow(
             fate=Fate.DROPPED, places=(place,), how="nobody asked the future for its result", by_exception=True
         )
     if how == "raised":
         kept = said.get("kept", "")
-        return what_became_of(case, read.path, folder, int(kept) if kept.isdigit() else None)
+        return what_became_of(job, read.path, folder, int(kept) if kept.isdigit() else None)
     if how == "unseen":
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
     frames = user_frames(read.path, agent_folder=folder)
     imported = len(frames) > 1 and frames[0].function == "<module>"  # others may look at its names
-    if frames and not imported and not words_answer and _is_only_said(case, frames, how):
-        return StatusFlow(fate=Fate.DROPPED, places=(case.line(frames[0]),), how="its parent only said so")
-    if not frames or imported or code_is_used(case.sources.file(frames[0].file), frames[0].line, how):
-        at = f" at {case.line(frames[0])}" if frames else ""
+    if frames and not imported and not words_answer and _is_only_said(job, frames, how):
+        return StatusFlow(fate=Fate.DROPPED, places=(job.line(frames[0]),), how="its parent only said so")
+    if not frames or imported or code_is_used(job.sources.file(frames[0].file), frames[0].line, how):
+        at = f" at {job.line(frames[0])}" if frames else ""
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
-    return StatusFlow(fate=Fate.DROPPED, places=(case.line(frames[0]),))
+    return StatusFlow(fate=Fate.DROPPED, places=(job.line(frames[0]),))
 
 
-def _is_only_said(case: Job, frames: Sequence[Frame], how: str) -> bool:
+def _is_only_said(job: Job, frames: Sequence[Frame], how: str) -> bool:
     """Whether all that came of the code are words; not in a loop, where a program may go on to the next on purpose."""
-    places = [(case.sources.file(frame.file), frame.line) for frame in frames]
+    places = [(job.sources.file(frame.file), frame.line) for frame in frames]
     return is_only_said(*places[0], how) and not any(in_loop(*one) for one in places)
 
 
-def _expected_it(case: Job, parent: JobProcess, child: JobProcess) -> bool:
+def _expected_it(job: Job, parent: JobProcess, child: JobProcess) -> bool:
     """Whether `parent` may have meant `child` to fail: it sent it a signal, or another training did its work."""
-    ends = [event_s(case, parent, one.seconds) < ended_s(child) for one in _events(parent, "kill")]
-    return any(ends) or any(one.steps and one.end.exit_code == 0 for one in case.processes)
+    ends = [event_s(job, parent, one.seconds) < ended_s(child) for one in _events(parent, "kill")]
+    return any(ends) or any(one.steps and one.end.exit_code == 0 for one in job.processes)
 
 
-def _in_a_future(story: JobProcess, read: LifecycleEvent) -> ExceptionRecord | None:
+def _in_a_future(process: JobProcess, read: LifecycleEvent) -> ExceptionRecord | None:
     """Returns the exception that told of the child, where it stayed in a future that nobody asked; else None."""
-    raised_in = {(frame.file, frame.function) for frame in user_frames(read.path, agent_folder=story.agent_folder)[:1]}
+    raised_in = {
+        (frame.file, frame.function) for frame in user_frames(read.path, agent_folder=process.agent_folder)[:1]
+    }
     return next(
         (
             one
-            for one in story.raised
+            for one in process.raised
             if one.how is ExceptionSource.UNASKED
             and any((frame.file, frame.function) in raised_in for frame in one.user_path)
         ),
@@ -136,13 +138,13 @@ def _in_a_future(story: JobProcess, read: LifecycleEvent) -> ExceptionRecord | N
     )
 
 
-def starts_conditionally(case: Job, parent: JobProcess, child: JobProcess) -> bool:
+def starts_conditionally(job: Job, parent: JobProcess, child: JobProcess) -> bool:
     """Whether `parent` started `child` in a branch or a handler of its own source."""
     started = _started(parent, child)
     if started is None or parent.agent is None:
         return False
     frames = user_frames(started.path, agent_folder=parent.agent.agent_folder)
-    return any(_in_branch(case.sources.file(frame.file), frame.line) for frame in frames)
+    return any(_in_branch(job.sources.file(frame.file), frame.line) for frame in frames)
 
 
 def _in_branch(source: SourceFile, line: int) -> bool:
@@ -167,13 +169,13 @@ def _text_of(event: LifecycleEvent) -> str:
     return event.text.partition(" | ")[2]
 
 
-def _started_with(case: Job, parent: JobProcess, child: JobProcess, started: LifecycleEvent) -> set[str]:
+def _started_with(job: Job, parent: JobProcess, child: JobProcess, started: LifecycleEvent) -> set[str]:
     """Returns the pids of `child` and of those that the same line started and that ran beside it.
 
     Ranks fail together; who waits for them looks at the first one that did, and ends the others.
     """
     pids = {words(one.text).get("pid", "") for one in _events(parent, "child") if one.path == started.path}
-    beside = {pid for pid in pids if pid.isdigit() and _overlap(case.of_pid(int(pid)), child)}
+    beside = {pid for pid in pids if pid.isdigit() and _overlap(job.of_pid(int(pid)), child)}
     return beside | {str(child.pid)}
 
 
@@ -181,8 +183,8 @@ def _overlap(one: JobProcess | None, other: JobProcess) -> bool:
     return one is not None and one.began_s < ended_s(other) and other.began_s < ended_s(one)
 
 
-def _events(story: JobProcess, kind: str) -> list[LifecycleEvent]:
-    return [one for one in story.agent.events if one.kind == kind] if story.agent is not None else []
+def _events(process: JobProcess, kind: str) -> list[LifecycleEvent]:
+    return [one for one in process.agent.events if one.kind == kind] if process.agent is not None else []
 
 
 def _is_about(read: LifecycleEvent, started: LifecycleEvent, group: set[str]) -> bool:

@@ -13,7 +13,7 @@ from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.static.launch_files.command_locations import tokens_of
 from diagnostics.static.launch_files.compound_commands import functions_around
 from diagnostics.static.launch_files.launcher_commands import WRAPPERS
-from diagnostics.static.launch_files.shell_commands import SHELLS, Ran, commands, options_after
+from diagnostics.static.launch_files.shell_commands import SHELLS, CommandContext, commands, options_after
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import parse
 
@@ -31,20 +31,20 @@ class ShellScript:
     """
 
     file: str
-    commands: tuple[Ran, ...]
+    commands: tuple[CommandContext, ...]
     substituted: tuple[str, ...] = ()
 
 
-def script_of(case: Job, shell: JobProcess) -> ShellScript | None:
+def script_of(job: Job, shell: JobProcess) -> ShellScript | None:
     """Returns what a shell ran; None where it is no shell, or its text is not known or no script."""
     given = _given(shell.argv)
     if given is None:
         return None
     options, text, file = given
     if file:
-        path = str(PurePosixPath(shell.cwd or case.job.cwd or ".") / file)
-        text = case.sources.file(path).text
-        file = shown_path(path, case.job.cwd)
+        path = str(PurePosixPath(shell.cwd or job.facts.cwd or ".") / file)
+        text = job.sources.file(path).text
+        file = shown_path(path, job.facts.cwd)
     if not text:
         return None
     try:
@@ -60,7 +60,7 @@ def script_of(case: Job, shell: JobProcess) -> ShellScript | None:
         return None
 
 
-def command_of(script: ShellScript, child: JobProcess) -> tuple[Ran, ...]:
+def command_of(script: ShellScript, child: JobProcess) -> tuple[CommandContext, ...]:
     """Returns the commands that may have started `child`: those whose words are its own, as far as they are known.
 
     () too where `$(...)` or the like may have: what these run is not read.
@@ -74,7 +74,7 @@ def command_of(script: ShellScript, child: JobProcess) -> tuple[Ran, ...]:
     return tuple(ran for score, ran in scored if score == best)
 
 
-def _score(ran: Ran, argv: Sequence[str], functions: set[str]) -> int:
+def _score(ran: CommandContext, argv: Sequence[str], functions: set[str]) -> int:
     """Returns how many words fit a child's, 0 where it cannot be the child, or no name of a program says that it is."""
     for start in range(len(ran.words)):
         if start and not _passes_on(ran.words[0], functions):

@@ -10,7 +10,7 @@ from diagnostics.core.frames import shown_path
 from diagnostics.dynamic.failures.error_texts import TextMatch
 from diagnostics.dynamic.failures.full_disks import path_in
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, source_files_of
 from diagnostics.static.program.ast_walk import walk
 
 LOADERS = re.compile(
@@ -28,15 +28,15 @@ SAVES = {"save", "savez", "dump", "save_file", "write_bytes", "tofile", "savez_c
 READS_FILES = ("torch", "np", "numpy", "pickle", "h5py", "joblib", "json", "safetensors", "yaml", "gzip", "zarr")
 
 
-def file_of(case: Job, one: TextMatch) -> str:
+def file_in_error(job: Job, one: TextMatch) -> str:
     """Returns the file as a person names it, from the agent's note of the load or the message; "" where unknown."""
-    stories = (one.origin.story, one.story) if one.origin is not None else (one.story,)
-    for story in stories:
-        for load in reversed(story.loads):
+    processes = (one.origin.process, one.process) if one.origin is not None else (one.process,)
+    for process in processes:
+        for load in reversed(process.loads):
             if load.file and _is_about(load.error, one):
-                return shown_path(load.file, case.job.cwd)
+                return shown_path(load.file, job.facts.cwd)
     quoted = path_in(one.found.string)
-    return shown_path(quoted, case.job.cwd) if FILE.search(quoted) else ""
+    return shown_path(quoted, job.facts.cwd) if FILE.search(quoted) else ""
 
 
 def came_from_loading(one: TextMatch) -> bool:
@@ -44,13 +44,13 @@ def came_from_loading(one: TextMatch) -> bool:
     if one.origin is None:
         return False
     return any(LOADERS.search(frame.file) for frame in one.origin.path[:12]) or any(
-        _is_about(load.error, one) for load in (*one.story.loads, *one.origin.story.loads)
+        _is_about(load.error, one) for load in (*one.process.loads, *one.origin.process.loads)
     )
 
 
-def calls_load(case: Job, frame: Frame | None) -> bool:
+def calls_load(job: Job, frame: Frame | None) -> bool:
     """Whether a line of the job calls something that loads a file."""
-    statement = case.sources.file(frame.file).statement_at(frame.line) if frame is not None else None
+    statement = job.sources.file(frame.file).statement_at(frame.line) if frame is not None else None
     return any(is_file_call(node, LOADS) for node in walk(statement)) if statement is not None else False
 
 
@@ -62,17 +62,17 @@ def is_file_call(node: ast.AST, names: set[str]) -> bool:
     return not receiver or receiver in READS_FILES
 
 
-def saving_lines(case: Job, one: TextMatch, file: str = "") -> tuple[str, ...]:
+def saving_lines(job: Job, one: TextMatch, file: str = "") -> tuple[str, ...]:
     """Returns the lines of the job that save a file of this name, or of any where none names it."""
     last = file.rpartition("/")[2]
     named: list[str] = []
     others: list[str] = []
-    for name in job_files(case, one.story):
-        tree = case.sources.file(name).tree
-        text = case.sources.file(name).text
+    for name in source_files_of(job, one.process):
+        tree = job.sources.file(name).tree
+        text = job.sources.file(name).text
         for node in walk(tree) if tree is not None else ():
             if is_file_call(node, SAVES):
-                place = SourceSite(file=name, node=node).location(case)
+                place = SourceSite(file=name, node=node).location(job)
                 (named if last and last in ast.unparse(node) else others).append(place)
         if last and last not in text and not named:
             others = others[:2]

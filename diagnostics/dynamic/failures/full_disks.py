@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Evidence
-from diagnostics.core.wording import shown_bytes
+from diagnostics.core.wording import format_bytes
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.supervisor_facts import DiskState
 
@@ -14,10 +14,10 @@ FULL_BYTES = 32 << 20  # what a checkpoint or a batch would not fit into
 QUOTED = re.compile(r"['\"<](/?[^'\"<>\n/.]*[/.][^'\"<>\n]*)['\">]")
 
 
-def disk_of(case: Job, file: str) -> DiskState | None:
+def disk_of(job: Job, file: str) -> DiskState | None:
     """Returns the file system that holds `file`, absolute or relative to the job's folder; None where not known."""
-    path = file if file.startswith("/") else f"{case.job.cwd}/{file}"
-    holding = [disk for disk in case.job.disks if path == disk.path or path.startswith(disk.path.rstrip("/") + "/")]
+    path = file if file.startswith("/") else f"{job.facts.cwd}/{file}"
+    holding = [disk for disk in job.facts.disks if path == disk.path or path.startswith(disk.path.rstrip("/") + "/")]
     return max(holding, key=lambda disk: len(disk.path), default=None)
 
 
@@ -26,9 +26,9 @@ def was_full(disk: DiskState) -> bool:
     return disk.least_free_bytes < min(FULL_BYTES, disk.total_bytes // 20) or disk.free_inodes == 0
 
 
-def full_disks(case: Job) -> tuple[DiskState, ...]:
+def full_disks(job: Job) -> tuple[DiskState, ...]:
     """Returns the file systems that were full at some moment."""
-    return tuple(disk for disk in case.job.disks if was_full(disk))
+    return tuple(disk for disk in job.facts.disks if was_full(disk))
 
 
 def disk_evidence(disk: DiskState) -> Evidence:
@@ -36,7 +36,7 @@ def disk_evidence(disk: DiskState) -> Evidence:
     inodes = f"; {disk.free_inodes} files more" if disk.free_inodes is not None and disk.free_inodes < 1000 else ""
     return Evidence(
         source=f"df {disk.path}",
-        observed=f"least free {shown_bytes(disk.least_free_bytes)} of {shown_bytes(disk.total_bytes)}{inodes}",
+        observed=f"least free {format_bytes(disk.least_free_bytes)} of {format_bytes(disk.total_bytes)}{inodes}",
     )
 
 

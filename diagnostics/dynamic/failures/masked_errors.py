@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_kinds import test_runner
-from diagnostics.dynamic.job.process_list import at_s
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import LifecycleEvent, ModuleName
 from diagnostics.record.torch_messages import is_lost_peer
 from diagnostics.static.program.exception_flow import (
@@ -24,9 +24,9 @@ from diagnostics.static.program.exception_flow import (
     handler_of,
     hiding_line,
     in_training_loop,
-    swallowing,
+    swallowing_tries,
     tells_by,
-    trainers,
+    training_functions,
     training_loops,
     with_around,
 )
@@ -50,10 +50,10 @@ MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hidden:
+class MaskedError:
     """An error that a process hid. `raised` is None where only its exit from a handler tells of it."""
 
-    story: JobProcess
+    process: JobProcess
     raised: ExceptionRecord | None
     hiding: Frame | None  # the handler, or the call in it that left with 0
     missing: str  # the work that is missing, in words
@@ -66,163 +66,169 @@ class Hidden:
         return self.raised.user_path if self.raised is not None else ()
 
 
-def hidden_error(case: Job, story: JobProcess) -> Hidden | None:
+def hidden_error(job: Job, process: JobProcess) -> MaskedError | None:
     """Returns the error that a process with exit code 0 hid; None where no work is missing or nothing was caught."""
-    if story.failed or story.agent is None or test_runner(story.argv):
+    if process.failed or process.agent is None or test_runner(process.argv):
         return None
-    left = _left(story)
-    uncaught = next((one for one in reversed(story.raised) if one.how is ExceptionSource.UNCAUGHT), None)
+    left = _left(process)
+    uncaught = next((one for one in reversed(process.raised) if one.how is ExceptionSource.UNCAUGHT), None)
     if uncaught is not None and left is not None and not CONTROL.search(uncaught.type):
-        hiding = _own_frame(story, left)
-        return Hidden(story=story, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
-    unsaved = _unsaved(story)
+        hiding = _own_frame(process, left)
+        return MaskedError(process=process, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
+    unsaved = _unsaved(process)
     if unsaved is not None:
-        return Hidden(story=story, raised=unsaved, hiding=None, missing="the file that it was to write", certain=True)
-    dropped = _on_its_way_at(case, story, left)
+        return MaskedError(
+            process=process, raised=unsaved, hiding=None, missing="the file that it was to write", certain=True
+        )
+    dropped = _on_its_way_at(job, process, left)
     if dropped is not None:
-        return Hidden(
-            story=story, raised=dropped, hiding=_own_frame(story, left), missing="its exit code", certain=True
+        return MaskedError(
+            process=process, raised=dropped, hiding=_own_frame(process, left), missing="its exit code", certain=True
         )
     caught = [
         one
-        for one in story.raised
+        for one in process.raised
         if one.how in (ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.CAUGHT, ExceptionSource.OUTPUT)
     ]
     latest = sorted((one for one in caught if not CONTROL.search(one.type)), key=lambda one: -one.at_s)[:LOOKED_AT]
     for raised in latest:
-        missing = _missing_after(case, story, raised, left)
+        missing = _missing_after(job, process, raised, left)
         if missing and raised.user_path:
-            return Hidden(
-                story=story, raised=raised, hiding=_hiding(case, story, raised, left), missing=missing, certain=True
+            return MaskedError(
+                process=process,
+                raised=raised,
+                hiding=_hiding(job, process, raised, left),
+                missing=missing,
+                certain=True,
             )
-    return _left_from_handler(case, story, left) or _swallowed(case, story)
+    return _left_from_handler(job, process, left) or _swallowed(job, process)
 
 
-def _missing_after(case: Job, story: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> str:
+def _missing_after(job: Job, process: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> str:
     """Returns the work that is missing since an exception, in words; "" where none is known to be."""
-    steps, went_on = story.steps, _stepped_after(case, story, raised)
-    most = max((one.steps for one in case.ranks), default=0)
+    steps, went_on = process.steps, _stepped_after(job, process, raised)
+    most = max((one.steps for one in job.ranks), default=0)
     if steps == 0 and most == 0:
-        if story.agent is not None and story.agent.steps.backwards:
+        if process.agent is not None and process.agent.steps.backwards:
             return ""  # it updates its parameters by hand
-        if asked_for_no_training(case, story):
+        if asked_for_no_training(job, process):
             return ""
-        return "no optimizer step was made" if _meant_to_train(case, story) and _nothing_after(story, raised) else ""
-    trained_by = trained_in(case, story)
-    in_loop = any(in_training_loop(case.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
+        return "no optimizer step was made" if _meant_to_train(job, process) and _nothing_after(process, raised) else ""
+    trained_by = trained_in(job, process)
+    in_loop = any(in_training_loop(job.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
     if steps < most and (not went_on or in_loop):
         return f"{steps} optimizer steps, while another rank made {most}"
     if went_on:
         return ""
-    from_handler = _exit_in_handler(case, story, left) is not None and in_loop
-    return "the training loop ended there" if from_handler or cuts_training(case, story, raised) else ""
+    from_handler = _exit_in_handler(job, process, left) is not None and in_loop
+    return "the training loop ended there" if from_handler or cuts_training(job, process, raised) else ""
 
 
-def _stepped_after(case: Job, story: JobProcess, raised: ExceptionRecord) -> bool:
+def _stepped_after(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether it made an optimizer step after an exception."""
-    last_s = story.agent.steps.last_s if story.agent is not None else None
-    return story.agent is not None and last_s is not None and at_s(case.job, story.agent, last_s) > raised.at_s
+    last_s = process.agent.steps.last_s if process.agent is not None else None
+    return process.agent is not None and last_s is not None and job_time(job.facts, process.agent, last_s) > raised.at_s
 
 
-def _nothing_after(story: JobProcess, raised: ExceptionRecord) -> bool:
+def _nothing_after(process: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether it made nothing that training needs after an exception: what came before has been got over."""
-    events = story.agent.events if story.agent is not None else ()
+    events = process.agent.events if process.agent is not None else ()
     return all(event.sequence < raised.sequence for event in events if event.kind in MADE)
 
 
-def cuts_training(case: Job, story: JobProcess, raised: ExceptionRecord) -> bool:
+def cuts_training(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether an exception came out of a training loop, to a handler outside of it."""
     if not raised.user_path:
         return False
-    trained_by = trained_in(case, story)
+    trained_by = trained_in(job, process)
     outer = raised.user_path[-1]
-    block = _hiding_block(case, raised)
+    block = _hiding_block(job, raised)
     if block is None or (isinstance(block, ast.Try) and goes_on_raising(block)):
         return False
     around = in_training_loop(
-        case.sources.file(outer.file), block.lineno, trained_by
+        job.sources.file(outer.file), block.lineno, trained_by
     )  # a handler in the loop goes on with it
     return not around and any(
-        in_training_loop(case.sources.file(one.file), one.line, trained_by) for one in raised.user_path
+        in_training_loop(job.sources.file(one.file), one.line, trained_by) for one in raised.user_path
     )
 
 
-def _meant_to_train(case: Job, story: JobProcess) -> bool:
+def _meant_to_train(job: Job, process: JobProcess) -> bool:
     """Whether a process had begun what training needs; an optimizer says so, or a loop in a file that it ran."""
-    kinds = {event.kind for event in story.agent.events} if story.agent is not None else set()
-    if _made_optimizer(story):
+    kinds = {event.kind for event in process.agent.events} if process.agent is not None else set()
+    if _made_optimizer(process):
         return True
-    uses_torch = bool(kinds & set(MADE)) or (story.agent is not None and bool(story.agent.constructions))
-    trained_by = trained_in(case, story)
-    return uses_torch and any(training_loops(file, trained_by) for _, file in user_files(case, story))
+    uses_torch = bool(kinds & set(MADE)) or (process.agent is not None and bool(process.agent.constructions))
+    trained_by = trained_in(job, process)
+    return uses_torch and any(training_loops(file, trained_by) for _, file in job_sources(job, process))
 
 
-def asked_for_no_training(case: Job, story: JobProcess) -> bool:
+def asked_for_no_training(job: Job, process: JobProcess) -> bool:
     """Whether the command line asks for an evaluation, a dry run or the like."""
-    return any(_NO_TRAINING.search(word) for word in (*case.job.command[1:], *story.argv[1:]))
+    return any(_NO_TRAINING.search(word) for word in (*job.facts.command[1:], *process.argv[1:]))
 
 
-def went_on(case: Job) -> bool:
+def went_on(job: Job) -> bool:
     """Whether a rank restored an optimizer: a run that goes on may have nothing left to do."""
-    return any(one.agent is not None and one.agent.last_event("optimizer-restored") for one in case.ranks)
+    return any(one.agent is not None and one.agent.last_event("optimizer-restored") for one in job.ranks)
 
 
-def trained_in(case: Job, story: JobProcess) -> frozenset[str]:
+def trained_in(job: Job, process: JobProcess) -> frozenset[str]:
     """Returns the functions of the job that train."""
-    return trainers(file for _, file in user_files(case, story))
+    return training_functions(file for _, file in job_sources(job, process))
 
 
-def _made_optimizer(story: JobProcess) -> bool:
-    return story.agent is not None and story.agent.last_event("optimizer", "optimizer-begin") is not None
+def _made_optimizer(process: JobProcess) -> bool:
+    return process.agent is not None and process.agent.last_event("optimizer", "optimizer-begin") is not None
 
 
-def _left(story: JobProcess) -> LifecycleEvent | None:
+def _left(process: JobProcess) -> LifecycleEvent | None:
     """Returns the call by which a process left with code 0 in the middle of its program."""
-    event = story.agent.last_event("sys.exit", "os._exit") if story.agent is not None else None
+    event = process.agent.last_event("sys.exit", "os._exit") if process.agent is not None else None
     return event if event is not None and event.value == 0 else None
 
 
-def _unsaved(story: JobProcess) -> ExceptionRecord | None:
+def _unsaved(process: JobProcess) -> ExceptionRecord | None:
     """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
-    failed = {load.path[:1] for load in story.loads if load.path and load.function in _SAVING}
-    for raised in reversed(story.raised):
+    failed = {load.path[:1] for load in process.loads if load.path and load.function in _SAVING}
+    for raised in reversed(process.raised):
         lost = raised.how in (ExceptionSource.THREAD, ExceptionSource.UNASKED)
         if lost and raised.user_path and any(raised.user_path[0] == frame for path in failed for frame in path):
             return raised
     return None
 
 
-def _on_its_way_at(case: Job, story: JobProcess, left: LifecycleEvent | None) -> ExceptionRecord | None:
+def _on_its_way_at(job: Job, process: JobProcess, left: LifecycleEvent | None) -> ExceptionRecord | None:
     """Returns the exception that a process cut off by leaving with 0 from a `finally`, or from the exit of a `with`."""
     if left is None:
         return None
-    for raised in reversed(story.raised):
+    for raised in reversed(process.raised):
         told = raised.how is ExceptionSource.CAUGHT and raised.user_path and not CONTROL.search(raised.type)
         if is_lost_peer(raised.text):
             continue  # that its peers were through before it is no failure of its own
-        if told and raised.sequence < left.sequence and unwinds(case.sources, raised.path, left.path):
+        if told and raised.sequence < left.sequence and unwinds(job.sources, raised.path, left.path):
             return raised
     return None
 
 
-def _own_frame(story: JobProcess, event: LifecycleEvent | None) -> Frame | None:
-    folder = story.agent_folder
+def _own_frame(process: JobProcess, event: LifecycleEvent | None) -> Frame | None:
+    folder = process.agent_folder
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     return frames[0] if frames and not is_installed(frames[0]) else None
 
 
-def _exit_in_handler(case: Job, story: JobProcess, left: LifecycleEvent | None) -> Frame | None:
+def _exit_in_handler(job: Job, process: JobProcess, left: LifecycleEvent | None) -> Frame | None:
     """Returns the line that left with 0 from an except or finally block, None where it stands in neither."""
-    frame = _own_frame(story, left)
-    inside = frame is not None and handler_of(case.sources.file(frame.file), frame.line) is not None
+    frame = _own_frame(process, left)
+    inside = frame is not None and handler_of(job.sources.file(frame.file), frame.line) is not None
     return frame if inside else None
 
 
-def _hiding(case: Job, story: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> Frame | None:
+def _hiding(job: Job, process: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> Frame | None:
     outer = raised.user_path[-1]
-    block = _hiding_block(case, raised)
-    exit_frame = _own_frame(story, left)
-    if exit_frame is not None and (block is None or handler_of(case.sources.file(exit_frame.file), exit_frame.line)):
+    block = _hiding_block(job, raised)
+    exit_frame = _own_frame(process, left)
+    if exit_frame is not None and (block is None or handler_of(job.sources.file(exit_frame.file), exit_frame.line)):
         return exit_frame
     if block is None:
         return None
@@ -230,30 +236,30 @@ def _hiding(case: Job, story: JobProcess, raised: ExceptionRecord, left: Lifecyc
     return Frame(file=outer.file, line=line, function=outer.function)
 
 
-def _hiding_block(case: Job, raised: ExceptionRecord) -> ast.Try | ast.With | ast.AsyncWith | None:
+def _hiding_block(job: Job, raised: ExceptionRecord) -> ast.Try | ast.With | ast.AsyncWith | None:
     """Returns what caught an exception: the `try`, else the `with` of the frame that it was seen to end in."""
     outer = raised.user_path[-1]
-    source = case.sources.file(outer.file)
+    source = job.sources.file(outer.file)
     ended_there = raised.how is ExceptionSource.CAUGHT and raised.path[-1:] == (outer,)  # not in a future
     return catching(source, outer.line) or (with_around(source, outer.line) if ended_there else None)
 
 
-def _left_from_handler(case: Job, story: JobProcess, left: LifecycleEvent | None) -> Hidden | None:
+def _left_from_handler(job: Job, process: JobProcess, left: LifecycleEvent | None) -> MaskedError | None:
     """An exit with 0 from an except or finally block: something was caught, though nobody saw what."""
-    frame = _exit_in_handler(case, story, left)
+    frame = _exit_in_handler(job, process, left)
     if frame is None:
         return None
-    most = max((one.steps for one in case.ranks), default=0)
-    trained = story.steps >= most and not (most == 0 and _meant_to_train(case, story))
-    if trained and left_module(story) is None:
+    most = max((one.steps for one in job.ranks), default=0)
+    trained = process.steps >= most and not (most == 0 and _meant_to_train(job, process))
+    if trained and left_module(process) is None:
         return None
-    missing = f"{story.steps} optimizer steps" if most else "no optimizer step was made"
-    return Hidden(story=story, raised=None, hiding=frame, missing=missing, certain=False)
+    missing = f"{process.steps} optimizer steps" if most else "no optimizer step was made"
+    return MaskedError(process=process, raised=None, hiding=frame, missing=missing, certain=False)
 
 
-def left_module(story: JobProcess) -> ModuleName | None:
+def left_module(process: JobProcess) -> ModuleName | None:
     """Returns the module that an exception came out of, where no module was entered or made afterwards."""
-    agent = story.agent
+    agent = process.agent
     if agent is None:
         return None
     last = max([0, *(one.sequence for one in agent.entered), *(one.sequence for one in agent.constructions)])
@@ -261,32 +267,32 @@ def left_module(story: JobProcess) -> ModuleName | None:
     return left[0].left_by_exception if left else None
 
 
-def _swallowed(case: Job, story: JobProcess) -> Hidden | None:
+def _swallowed(job: Job, process: JobProcess) -> MaskedError | None:
     """Work is missing, and a handler around training lets nothing out.
 
     An exception came out of a module's forward and no module ran afterwards, or no step was made at all. Nobody saw
     the exception itself: before Python 3.12 nothing tells of what a handler keeps to itself.
     """
-    module = left_module(story)
-    nothing = not any(one.steps or (one.agent is not None and one.agent.steps.backwards) for one in case.ranks)
-    meant = _made_optimizer(story) and not asked_for_no_training(case, story) and not went_on(case)
+    module = left_module(process)
+    nothing = not any(one.steps or (one.agent is not None and one.agent.steps.backwards) for one in job.ranks)
+    meant = _made_optimizer(process) and not asked_for_no_training(job, process) and not went_on(job)
     if module is None and not (nothing and meant):
         return None
-    trained_by = trained_in(case, story)
-    blocks = [(name, block) for name, file in user_files(case, story) for block in swallowing(file, trained_by)]
+    trained_by = trained_in(job, process)
+    blocks = [(name, block) for name, file in job_sources(job, process) for block in swallowing_tries(file, trained_by)]
     if module is None:
-        blocks = [one for one in blocks if not _would_have_been_seen(story, one[1])]
+        blocks = [one for one in blocks if not _would_have_been_seen(process, one[1])]
     if not blocks:
         return None
     name, block = blocks[-1]  # files come in the order in which they were seen: the innermost try last
     hiding = Frame(file=name, line=hiding_line(block), function="")
-    missing = f"what comes after {story.steps} optimizer steps" if story.steps else "no optimizer step was made"
-    return Hidden(story=story, raised=None, hiding=hiding, missing=missing, certain=False, module=module)
+    missing = f"what comes after {process.steps} optimizer steps" if process.steps else "no optimizer step was made"
+    return MaskedError(process=process, raised=None, hiding=hiding, missing=missing, certain=False, module=module)
 
 
-def _would_have_been_seen(story: JobProcess, block: ast.Try) -> bool:
+def _would_have_been_seen(process: JobProcess, block: ast.Try) -> bool:
     """Whether each handler tells of what it catches in a way that the agent sees: then it did not run."""
-    hooks = story.agent.last_event("hooks") if story.agent is not None else None
+    hooks = process.agent.last_event("hooks") if process.agent is not None else None
     seen = {"logging": ("exception",), "traceback": ("print_exc", "format_exc", "print_exception", "format_exception")}
     calls = tuple(name for way in (hooks.text.split() if hooks is not None else ()) for name in seen.get(way, ()))
     return bool(block.handlers) and all(tells_by(handler, calls) for handler in block.handlers)

@@ -50,24 +50,24 @@ def is_fault(number: int | None) -> bool:
     return number is not None and number in {one.value for one in FAULTS}
 
 
-def native_crash(story: JobProcess) -> NativeCrash:
+def native_crash(process: JobProcess) -> NativeCrash:
     """Returns where the process was when the signal came, as far as faulthandler, the agent and a core tell."""
-    folder = story.agent_folder
-    crashed = story.fault.crashed if story.fault is not None else None
+    folder = process.agent_folder
+    crashed = process.fault.crashed if process.fault is not None else None
     path = crashed.frames if crashed is not None else ()
     frames = user_frames(path, agent_folder=folder)
     own = bool(frames)
-    if not frames and story.fault is not None:
-        others = [user_frames(thread.frames, agent_folder=folder) for thread in reversed(story.fault.threads)]
+    if not frames and process.fault is not None:
+        others = [user_frames(thread.frames, agent_folder=folder) for thread in reversed(process.fault.threads)]
         frames = next(filter(None, others), ())
-    if not frames and story.death is not None and story.death.frame is not None:
-        frames = (story.death.frame,)
-    named = next((found[1] for line in story.native if (found := _LIBRARY.match(line)) and _telling(found[1])), "")
+    if not frames and process.death is not None and process.death.frame is not None:
+        frames = (process.death.frame,)
+    named = next((found[1] for line in process.native if (found := _LIBRARY.match(line)) and _telling(found[1])), "")
     return NativeCrash(
         frames=frames,
         path=path,
         own_thread=own,
-        in_main=_in_main(story, crashed),
+        in_main=_in_main(process, crashed),
         library=named,
         recursion=_cycle(path),
     )
@@ -78,9 +78,9 @@ def _telling(library: str) -> bool:
     return not re.match(r"(?:libc|libpthread|libstdc\+\+|ld-linux)[-.]", library.rpartition("/")[2])
 
 
-def _in_main(story: JobProcess, crashed: ThreadStack | None) -> bool:
+def _in_main(process: JobProcess, crashed: ThreadStack | None) -> bool:
     """Whether the main thread died, which faulthandler writes last."""
-    threads = story.fault.threads if story.fault is not None else ()
+    threads = process.fault.threads if process.fault is not None else ()
     return crashed is None or (bool(threads) and threads[-1] is crashed)
 
 
@@ -94,14 +94,14 @@ def _cycle(path: Sequence[Frame]) -> tuple[Frame, ...]:
     return ()
 
 
-def crashed_child(case: Job, story: JobProcess, error: RootException) -> JobProcess | None:
-    """Returns the child of `story` that died of a fault signal before `error`, where the error tells of its end.
+def child_crash(job: Job, process: JobProcess, error: RootException) -> JobProcess | None:
+    """Returns the child of `process` that died of a fault signal before `error`, where the error tells of its end.
 
     It does by its type (a broken pool, a failed command) or by the child's signal or code in its message.
     """
     children = [
         one
-        for one in case.children_of(story)
+        for one in job.children_of(process)
         if is_fault(one.end.signal)
         and one.part not in (ProcessRole.DATA_WORKER, ProcessRole.RANK)
         and one.ended_by in ("", "unknown")
@@ -118,16 +118,16 @@ def _names(text: str, child: JobProcess) -> bool:
     return bool(re.search(rf"(?<![\w.])(?:{forms})(?![\w.])", text))
 
 
-def killed_silently(case: Job) -> tuple[JobProcess, ...]:
+def killed_without_trace(job: Job) -> tuple[JobProcess, ...]:
     """Returns the processes that died of a SIGKILL that nobody in the job is known to have sent.
 
     A launcher that found a rank killed kills the others: those that it is known to have ended are not among them.
     """
-    sent = {one.target_pid for one in case.sent if one.signal == signal.SIGKILL}
-    stopped_s = interrupted_s(case)
+    sent = {one.target_pid for one in job.sent if one.signal == signal.SIGKILL}
+    stopped_s = interrupted_s(job)
     found = [
         one
-        for one in case.processes
+        for one in job.processes
         if one.end.signal == signal.SIGKILL
         and one.ended_by in ("", "unknown")
         and one.pid not in sent
@@ -138,10 +138,10 @@ def killed_silently(case: Job) -> tuple[JobProcess, ...]:
     return tuple(ranks or found)
 
 
-def stood_at(case: Job, story: JobProcess) -> tuple[str, ...]:
+def stood_at(job: Job, process: JobProcess) -> tuple[str, ...]:
     """Returns the user's lines at which a process was last seen; () where nothing tells."""
-    lines = [case.line(story.death.frame)] if story.death is not None and story.death.frame is not None else []
-    folder = story.agent_folder
-    for stack in story.stacks[:1]:
-        lines += [case.line(frame) for frame in user_frames(stack, agent_folder=folder)[:2]]
+    lines = [job.line(process.death.frame)] if process.death is not None and process.death.frame is not None else []
+    folder = process.agent_folder
+    for stack in process.stacks[:1]:
+        lines += [job.line(frame) for frame in user_frames(stack, agent_folder=folder)[:2]]
     return distinct(lines)

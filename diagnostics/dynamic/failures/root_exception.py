@@ -74,7 +74,7 @@ class RootException:
     `before` is the path of the exception that this one followed from, `before_first` whether that one is the cause.
     """
 
-    story: JobProcess  # where it was raised: the data worker, the spawned child
+    process: JobProcess  # where it was raised: the data worker, the spawned child
     type: str
     message: str
     frames: tuple[Frame, ...]
@@ -102,98 +102,98 @@ class RootException:
         return frames[0] if frames else None
 
 
-def origin(case: Job, story: JobProcess) -> RootException | None:
-    """Returns the exception that started the failure of `story`; None where no exception is known."""
-    raised = story.uncaught
-    if not story.failed or (raised is not None and not _ended_it(story, raised)):
+def root_exception(job: Job, process: JobProcess) -> RootException | None:
+    """Returns the exception that started the failure of `process`; None where no exception is known."""
+    raised = process.uncaught
+    if not process.failed or (raised is not None and not _ended_it(process, raised)):
         return None
     if raised is None:
-        texts = _own_texts(case, story) if story.end.signal is None and not _left_in_order(story) else []
-        return _of_text(case, story, texts[-1]) if texts else None
-    carried = _carried(case, story, raised)
-    return carried if carried is not None else _with_chain(case, story, raised)
+        texts = _own_texts(job, process) if process.end.signal is None and not _left_in_order(process) else []
+        return _of_text(job, process, texts[-1]) if texts else None
+    carried = _carried(job, process, raised)
+    return carried if carried is not None else _with_chain(job, process, raised)
 
 
-def _ended_it(story: JobProcess, raised: ExceptionRecord) -> bool:
+def _ended_it(process: JobProcess, raised: ExceptionRecord) -> bool:
     """Whether the exception ended the process: a traceback that it only printed does not explain a later signal."""
-    return raised.how is not ExceptionSource.OUTPUT or story.end.signal is None or story.agent is None
+    return raised.how is not ExceptionSource.OUTPUT or process.end.signal is None or process.agent is None
 
 
-def _left_in_order(story: JobProcess) -> bool:
+def _left_in_order(process: JobProcess) -> bool:
     """Whether the agent saw the interpreter end without an exception: `sys.exit`, `raise SystemExit`."""
-    agent = story.agent
+    agent = process.agent
     return agent is not None and agent.last_event("exit") is not None and agent.last_event("exception") is None
 
 
-def _own_texts(case: Job, story: JobProcess) -> list[TracebackText]:
+def _own_texts(job: Job, process: JobProcess) -> list[TracebackText]:
     """Returns the tracebacks that it may have printed; in what all wrote, a launcher's only repeats that it failed."""
     return [
         text
-        for text in tracebacks(written_by(case, story), case.homes)
-        if story.output or not PASSED_ON.search(text.type)
+        for text in tracebacks(written_by(job, process), job.homes)
+        if process.output or not PASSED_ON.search(text.type)
     ]
 
 
-def of_raised(case: Job, story: JobProcess, raised: ExceptionRecord) -> RootException:
+def of_raised(job: Job, process: JobProcess, raised: ExceptionRecord) -> RootException:
     """Returns one recorded exception as an origin, with what it followed from where the output tells."""
-    return _with_chain(case, story, raised)
+    return _with_chain(job, process, raised)
 
 
-def locations_of(case: Job, found: RootException) -> tuple[str, ...]:
+def locations_of(job: Job, found: RootException) -> tuple[str, ...]:
     """Returns the user's lines of an exception, best first: where it was raised, then its callers."""
-    own = [case.line(frame) for frame in found.frames]
-    before = [case.line(frame) for frame in found.before]
-    named_in_text = [f"{shown_path(m[1], case.job.cwd)}:{m[2]}" for m in _CONFIG_PLACE.finditer(found.message)]
+    own = [job.line(frame) for frame in found.frames]
+    before = [job.line(frame) for frame in found.before]
+    named_in_text = [f"{shown_path(m[1], job.facts.cwd)}:{m[2]}" for m in _CONFIG_PLACE.finditer(found.message)]
     lines = [*before[:1], *own[:1], *own[1:3]] if found.before_first else [*own[:1], *before[:1], *own[1:3]]
     return distinct([*named_in_text[:1], *lines])
 
 
-def _carried(case: Job, story: JobProcess, raised: ExceptionRecord) -> RootException | None:
+def _carried(job: Job, process: JobProcess, raised: ExceptionRecord) -> RootException | None:
     """Returns what happened in a worker or child, where `raised` only carries it."""
-    member = _member(story, raised)
+    member = _member(process, raised)
     if member is not None:
-        return _carried(case, story, member) or _with_chain(case, story, member)
+        return _carried(job, process, member) or _with_chain(job, process, member)
     worker = IN_WORKER.search(raised.message)
     if worker:
-        sent = [(one, it) for one in case.children_of(story) for it in one.raised if it.how is ExceptionSource.WORKER]
+        sent = [(one, it) for one in job.children_of(process) for it in one.raised if it.how is ExceptionSource.WORKER]
         for one, it in sent:
             if it.type.rpartition(".")[2] == worker[1].rpartition(".")[2]:
-                return _with_chain(case, one, it)
-        return _inner_text(case, story, raised, raised.message[worker.end() :])
+                return _with_chain(job, one, it)
+        return _inner_text(job, process, raised, raised.message[worker.end() :])
     if PASSED_ON.search(raised.type) or IN_CHILD.search(raised.message):
-        for one in case.children_of(story):
+        for one in job.children_of(process):
             if (
                 one.uncaught is not None
                 and one.failed
                 and one.part is not ProcessRole.DATA_WORKER
-                and one.pid != story.pid
+                and one.pid != process.pid
             ):
-                return origin(case, one)
-        return _inner_text(case, story, raised, raised.message)
+                return root_exception(job, one)
+        return _inner_text(job, process, raised, raised.message)
     return None
 
 
-def _member(story: JobProcess, raised: ExceptionRecord) -> ExceptionRecord | None:
+def _member(process: JobProcess, raised: ExceptionRecord) -> ExceptionRecord | None:
     """Returns the first exception that a group was made of: the agent tells of them just behind the group."""
     if not GROUP.search(raised.type) or not raised.sequence:
         return None
-    behind = sorted((one for one in story.raised if one.sequence > raised.sequence), key=lambda one: one.sequence)
+    behind = sorted((one for one in process.raised if one.sequence > raised.sequence), key=lambda one: one.sequence)
     return next((one for one in behind if one.how is ExceptionSource.CAUGHT and not GROUP.search(one.type)), None)
 
 
-def _inner_text(case: Job, story: JobProcess, raised: ExceptionRecord, message: str) -> RootException | None:
+def _inner_text(job: Job, process: JobProcess, raised: ExceptionRecord, message: str) -> RootException | None:
     """Returns the traceback inside a message; from the process's output where the message was cut."""
-    texts = tracebacks(message, case.homes)
+    texts = tracebacks(message, job.homes)
     if not texts:
-        printed = tracebacks(written_by(case, story), case.homes)
+        printed = tracebacks(written_by(job, process), job.homes)
         holds = raised.message.partition("\n")[0]
         at = next((i for i, one in enumerate(printed) if holds and holds in one.message), None)
         texts = printed[at + 1 : at + 2] if at is not None else ()
-    return _of_text(case, story, texts[-1]) if texts else None
+    return _of_text(job, process, texts[-1]) if texts else None
 
 
-def _of_text(case: Job, story: JobProcess, text: TracebackText) -> RootException:
-    at_s = story.end.at_s if story.end.at_s is not None else story.began_s
+def _of_text(job: Job, process: JobProcess, text: TracebackText) -> RootException:
+    at_s = process.end.at_s if process.end.at_s is not None else process.began_s
     raised = ExceptionRecord(
         how=ExceptionSource.OUTPUT,
         at_s=at_s,
@@ -202,25 +202,25 @@ def _of_text(case: Job, story: JobProcess, text: TracebackText) -> RootException
         path=text.frames,
         user_path=user_frames(text.frames),
     )
-    return _chained(case, story, raised, text)
+    return _chained(job, process, raised, text)
 
 
-def _with_chain(case: Job, story: JobProcess, raised: ExceptionRecord) -> RootException:
+def _with_chain(job: Job, process: JobProcess, raised: ExceptionRecord) -> RootException:
     short = raised.type.rpartition(".")[2]
     first_line = raised.message.partition("\n")[0][:200]
-    for text in reversed(tracebacks(written_by(case, story), case.homes)):
+    for text in reversed(tracebacks(written_by(job, process), job.homes)):
         if text.type.rpartition(".")[2] == short and text.message.startswith(first_line):
-            return _chained(case, story, raised, text)
-    return _chained(case, story, raised, None)
+            return _chained(job, process, raised, text)
+    return _chained(job, process, raised, None)
 
 
-def _chained(case: Job, story: JobProcess, raised: ExceptionRecord, text: TracebackText | None) -> RootException:
+def _chained(job: Job, process: JobProcess, raised: ExceptionRecord, text: TracebackText | None) -> RootException:
     frames = raised.user_path
     if raised.type in _BAD_SYNTAX:
         frames = _syntax_frames(raised, text) or frames
     earlier = text.earlier.first if text is not None and text.earlier is not None else None
     return RootException(
-        story=story,
+        process=process,
         type=raised.type,
         message=raised.message,
         frames=frames,
@@ -229,7 +229,7 @@ def _chained(case: Job, story: JobProcess, raised: ExceptionRecord, text: Traceb
         how=raised.how,
         before=user_frames(earlier.frames) if earlier is not None else (),
         before_text=_shown(earlier),
-        before_first=earlier is not None and _is_wrapped(case, frames, raised, text),
+        before_first=earlier is not None and _is_wrapped(job, frames, raised, text),
     )
 
 
@@ -239,14 +239,14 @@ def _shown(text: TracebackText | None) -> str:
     return f"{text.type}: {text.message}" if text.message else text.type
 
 
-def _is_wrapped(case: Job, frames: Sequence[Frame], raised: ExceptionRecord, text: TracebackText | None) -> bool:
+def _is_wrapped(job: Job, frames: Sequence[Frame], raised: ExceptionRecord, text: TracebackText | None) -> bool:
     """Whether an exception only follows from an earlier one: raised in its handler, or by a clean-up that needs peers.
 
     Where the handler went another way, which failed by itself, the later one is the cause.
     """
     if (text is not None and text.raised_from) or LOST_PEER.search(raised.message):
         return True
-    statement = case.sources.file(frames[0].file).statement_at(frames[0].line) if frames else None
+    statement = job.sources.file(frames[0].file).statement_at(frames[0].line) if frames else None
     return isinstance(statement, ast.Raise)
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from diagnostics.core.wording import last_line, sentence
-from diagnostics.dynamic.job.evidence import how_it_ended, module_of, named, output_evidence, stood_still, to_blame
+from diagnostics.dynamic.job.evidence import (
+    how_it_ended,
+    module_of,
+    names_of,
+    output_evidence,
+    primary_failures,
+    stood_still,
+)
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
 
@@ -25,51 +32,51 @@ class ObservedFacts:
     advice: str = ""
 
 
-def unexplained(case: Job) -> ObservedFacts:
+def unexplained(job: Job) -> ObservedFacts:
     """Returns what was seen of the processes at fault, else of the job as a whole."""
-    looked = judgement_of(case)
+    looked = judgement_of(job)
     if looked is not None:
         return ObservedFacts(sentence=sentence(looked.words), advice=LOOK_AGAIN)
-    stories = to_blame(case)
-    if stood_still(case) and not case.culprits:
+    processes = primary_failures(job)
+    if stood_still(job) and not job.culprits:
         return ObservedFacts(
-            sentence=_stalled(case),
+            sentence=_stalled(job),
             advice="see where the ranks stood, below; the line that one rank reached and another did not is the place",
         )
-    if not stories:
-        how = f"died of signal {case.job.signal}" if case.job.signal is not None else f"ended with {_code(case)}"
-        said = last_line(case.output)
+    if not processes:
+        how = f"died of signal {job.facts.signal}" if job.facts.signal is not None else f"ended with {_code(job)}"
+        said = last_line(job.output)
         return ObservedFacts(
             sentence=f"The job {how}{f', last it wrote: {said[:200]}' if said else ''}",
             advice="see what it wrote last, in record/output/all.txt",
         )
-    first = stories[0]
-    locations = _locations(case, first)
+    first = processes[0]
+    locations = _locations(job, first)
     place = f" at {locations[0]}" if locations else ""
     said = last_line(first.stderr or first.stdout)
     return ObservedFacts(
-        sentence=f"{sentence(named([first]))} {how_it_ended(first)}{place}"
+        sentence=f"{sentence(names_of([first]))} {how_it_ended(first)}{place}"
         + (f", last it wrote: {said[:200]}" if said and output_evidence(first) else ""),
         locations=locations,
-        ranks=tuple(sorted({story.rank for story in case.culprits if story.rank is not None})),
+        ranks=tuple(sorted({process.rank for process in job.culprits if process.rank is not None})),
         module=module_of(first),
         advice="see the timeline and what the process wrote last, in record/output/",
     )
 
 
-def _stalled(case: Job) -> str:
-    stall = case.job.stalls[-1] if case.job.stalls else None
+def _stalled(job: Job) -> str:
+    stall = job.facts.stalls[-1] if job.facts.stalls else None
     since = f" after {stall.began_s:.1f} s" if stall is not None else ""
     early = ", before the first step" if stall is not None and stall.before_first_step else ""
-    end = ", and the doctor ended the job" if case.job.ended_for_hanging else ""
+    end = ", and the doctor ended the job" if job.facts.ended_for_hanging else ""
     return f"Nothing moved any more{since}{early}{end}"
 
 
-def _code(case: Job) -> str:
-    return f"exit code {case.job.exit_code}" if case.job.exit_code is not None else "no exit code that is known"
+def _code(job: Job) -> str:
+    return f"exit code {job.facts.exit_code}" if job.facts.exit_code is not None else "no exit code that is known"
 
 
-def _locations(case: Job, story: JobProcess) -> tuple[str, ...]:
-    if story.uncaught is not None and story.uncaught.user_path:
-        return tuple(case.line(frame) for frame in story.uncaught.user_path[:3])
-    return (story.death.location,) if story.death is not None and story.death.location else ()
+def _locations(job: Job, process: JobProcess) -> tuple[str, ...]:
+    if process.uncaught is not None and process.uncaught.user_path:
+        return tuple(job.line(frame) for frame in process.uncaught.user_path[:3])
+    return (process.death.location,) if process.death is not None and process.death.location else ()

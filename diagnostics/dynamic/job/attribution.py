@@ -22,108 +22,111 @@ TORCH_ERRORS = re.compile(r"(?:^|\.)(?:RuntimeError|Dist\w*Error|Rendezvous\w*Er
 INTERRUPTED = re.compile(r"^(?:KeyboardInterrupt|(?:[\w.]+\.)?SignalException)\b")
 
 
-def blame(stories: Sequence[JobProcess], output: str = "") -> tuple[tuple[JobProcess, ...], tuple[JobProcess, ...]]:
-    """Returns (culprits, victims) among the ranks in `stories`; `output` is all that the job wrote."""
-    ranks = _of_last_start([story for story in stories if story.part is ProcessRole.RANK])
+def blame(processes: Sequence[JobProcess], output: str = "") -> tuple[tuple[JobProcess, ...], tuple[JobProcess, ...]]:
+    """Returns (culprits, victims) among the ranks in `processes`; `output` is all that the job wrote."""
+    ranks = _of_last_start([process for process in processes if process.part is ProcessRole.RANK])
     culprits = _culprits(ranks, output)
-    chosen = {id(story) for story in culprits}
-    victims = [story for story in ranks if story.failed and id(story) not in chosen]
+    chosen = {id(process) for process in culprits}
+    victims = [process for process in ranks if process.failed and id(process) not in chosen]
     return tuple(culprits), tuple(victims) if culprits else ()
 
 
-def lost_peer(story: JobProcess, output: str = "") -> bool:
+def lost_its_peer(process: JobProcess, output: str = "") -> bool:
     """Whether what it complained about, first of all, is a peer that went away or never answered.
 
     Such a rank may still abort: its interpreter shuts down while threads of the process group live.
     """
-    if story.end.signal not in (None, signal.SIGABRT) and story.ended_by != "launcher":
+    if process.end.signal not in (None, signal.SIGABRT) and process.ended_by != "launcher":
         return False
-    said = [one for one in story.raised if one.how in _ENDING]
+    said = [one for one in process.raised if one.how in _ENDING]
     if said:
         return _is_of_torch(said[0].type) and is_lost_peer(said[0].text)
-    written = last_lines(story.stderr or story.stdout, SEARCHED_LINES)
+    written = last_lines(process.stderr or process.stdout, SEARCHED_LINES)
     if written:
         return is_lost_peer(written)
-    return story.end.signal == signal.SIGABRT and "terminate called" in output and is_lost_peer(output)
+    return process.end.signal == signal.SIGABRT and "terminate called" in output and is_lost_peer(output)
 
 
 def _is_of_torch(kind: str) -> bool:
     return bool(TORCH_ERRORS.search(kind))
 
 
-def waits_in_a_collective(story: JobProcess) -> bool:
+def is_in_collective(process: JobProcess) -> bool:
     """Whether its last collective had not returned when its file was last written."""
-    calls = story.agent.collectives if story.agent is not None else ()
+    calls = process.agent.collectives if process.agent is not None else ()
     return bool(calls) and calls[-1].left_s is None
 
 
 def _of_last_start(ranks: Sequence[JobProcess]) -> list[JobProcess]:
     """Returns them without those whose program was started again as the same rank."""
     last: dict[tuple[int | None, tuple[str, ...]], int] = {}
-    for story in ranks:
-        program = (story.rank, story.argv)
-        last[program] = max(story.restart, last.get(program, 0))
-    return [story for story in ranks if story.restart >= last[story.rank, story.argv]]
+    for process in ranks:
+        program = (process.rank, process.argv)
+        last[program] = max(process.restart, last.get(program, 0))
+    return [process for process in ranks if process.restart >= last[process.rank, process.argv]]
 
 
 def _culprits(ranks: Sequence[JobProcess], output: str) -> list[JobProcess]:
-    failed = [story for story in ranks if story.failed]
-    own = [story for story in failed if _failed_by_itself(story) and not _was_interrupted(story, failed)]
-    acted = [story for story in own if not lost_peer(story, output)]
+    failed = [process for process in ranks if process.failed]
+    own = [process for process in failed if _failed_by_itself(process) and not _was_interrupted(process, failed)]
+    acted = [process for process in own if not lost_its_peer(process, output)]
     if acted:
-        acted = [story for story in acted if not _ended_itself_for_another(story, acted)]
-        return [story for story in acted if not _also_lost_a_peer(story)] or acted
+        acted = [process for process in acted if not _ended_itself_for_another(process, acted)]
+        return [process for process in acted if not _also_lost_a_peer(process)] or acted
     if own:
         return _left_early(ranks, own) or _laggards(ranks, own) or own
     return []
 
 
-def _ended_itself_for_another(story: JobProcess, failed: Sequence[JobProcess]) -> bool:
+def _ended_itself_for_another(process: JobProcess, failed: Sequence[JobProcess]) -> bool:
     """Whether it sent itself the signal that ended it when another rank had failed, as Lightning's rank 0 does."""
-    events = story.agent.events if story.agent is not None and story.end.signal is not None else ()
-    own = {"pid": str(story.pid), "signal": str(story.end.signal)}
+    events = process.agent.events if process.agent is not None and process.end.signal is not None else ()
+    own = {"pid": str(process.pid), "signal": str(process.end.signal)}
     itself = any(own.items() <= words(event.text).items() for event in events if event.kind == "kill")
-    ended = story.end.at_s
+    ended = process.end.at_s
     return itself and any(
-        one is not story and one.end.at_s is not None and ended is not None and one.end.at_s < ended for one in failed
+        one is not process and one.end.at_s is not None and ended is not None and one.end.at_s < ended for one in failed
     )
 
 
-def _failed_by_itself(story: JobProcess) -> bool:
+def _failed_by_itself(process: JobProcess) -> bool:
     """Whether nobody ended it, or an exception had ended its program before the launcher's signal came."""
-    if story.ended_by not in ENDED_BY_OTHERS:
+    if process.ended_by not in ENDED_BY_OTHERS:
         return True
-    ending = story.uncaught
-    return story.ended_by == "launcher" and ending is not None and not INTERRUPTED.match(ending.text)
+    ending = process.uncaught
+    return process.ended_by == "launcher" and ending is not None and not INTERRUPTED.match(ending.text)
 
 
-def _was_interrupted(story: JobProcess, failed: Sequence[JobProcess]) -> bool:
+def _was_interrupted(process: JobProcess, failed: Sequence[JobProcess]) -> bool:
     """Whether it only answered its launcher's signal with an exception, while another one had failed."""
-    ending = story.uncaught
+    ending = process.uncaught
     return ending is not None and len(failed) > 1 and bool(INTERRUPTED.match(ending.text))
 
 
-def _also_lost_a_peer(story: JobProcess) -> bool:
+def _also_lost_a_peer(process: JobProcess) -> bool:
     """Whether a lost peer is part of its last chain of exceptions: another rank's failure may have begun it."""
-    said = [one for one in story.raised if one.how in _ENDING]
+    said = [one for one in process.raised if one.how in _ENDING]
     return any(is_lost_peer(one.text) for one in said[1:]) and bool(LOST_PEER.search(said[-1].text))
 
 
 def _left_early(ranks: Sequence[JobProcess], lost: Sequence[JobProcess]) -> list[JobProcess]:
     """Returns the ranks that ended well before the others lost them: a return or exit on some ranks only."""
-    first = min((story.end.at_s for story in lost if story.end.at_s is not None), default=None)
+    first = min((process.end.at_s for process in lost if process.end.at_s is not None), default=None)
     if first is None:
         return []
     return [
-        story
-        for story in ranks
-        if not story.failed and story.end.exit_code == 0 and story.end.at_s is not None and story.end.at_s <= first
+        process
+        for process in ranks
+        if not process.failed
+        and process.end.exit_code == 0
+        and process.end.at_s is not None
+        and process.end.at_s <= first
     ]
 
 
 def _laggards(ranks: Sequence[JobProcess], lost: Sequence[JobProcess]) -> list[JobProcess]:
     """Returns the ranks that others waited for in vain: ended by their launcher, or by nobody, in no collective."""
-    waited = {id(story) for story in lost}
-    others = [story for story in ranks if id(story) not in waited and story.agent is not None]
-    there = [story for story in others if story.ended_by in ENDED_BY_OTHERS]
-    return [story for story in there if not waits_in_a_collective(story)]
+    waited = {id(process) for process in lost}
+    others = [process for process in ranks if id(process) not in waited and process.agent is not None]
+    there = [process for process in others if process.ended_by in ENDED_BY_OTHERS]
+    return [process for process in there if not is_in_collective(process)]

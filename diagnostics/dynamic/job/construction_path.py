@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from diagnostics.core.frame import Frame
 from diagnostics.record.agent_data import Construction
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.source_file import SourceFile, Sources
+from diagnostics.static.program.source_file import SourceFile, SourceStore
 
 _CONTAINERS = {"ModuleList", "Sequential", "list", "tuple"}
 
@@ -39,7 +39,7 @@ def open_constructions(
 
 
 def construction_path(
-    chain: Sequence[Construction], constructions: Sequence[Construction], sources: Sources
+    chain: Sequence[Construction], constructions: Sequence[Construction], sources: SourceStore
 ) -> tuple[str, str]:
     """Returns (dotted path, root class) of the innermost of `chain`; the root's own path is ""."""
     parts = [_segment(parent, child, constructions, sources) for parent, child in itertools.pairwise(chain)]
@@ -82,7 +82,9 @@ def _is_inside(inner: Construction, outer: Construction) -> Frame | None:
     return None
 
 
-def _segment(parent: Construction, child: Construction, all_of_them: Sequence[Construction], sources: Sources) -> str:
+def _segment(
+    parent: Construction, child: Construction, all_of_them: Sequence[Construction], sources: SourceStore
+) -> str:
     """Returns the child's name in its parent: `attn`, `levels.1`, or `<Class>` where the source does not tell."""
     frame = _is_inside(child, parent)
     if frame is None:

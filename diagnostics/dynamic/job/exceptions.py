@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, LoadFailure
-from diagnostics.dynamic.job.process_list import MergedProcess, at_s, words
+from diagnostics.dynamic.job.process_list import MergedProcess, job_time, words
 from diagnostics.record.agent_data import LifecycleEvent
-from diagnostics.record.stacks import ProcessFrames
+from diagnostics.record.stacks import AgentStacks
 from diagnostics.record.supervisor_facts import SupervisorFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
 
@@ -33,7 +33,7 @@ _TYPE = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?::\s?(?P<message>.*))?\Z",
 ORDER_S = 1e-6  # what a cause is dated before its effect
 
 
-def raised_of(
+def exceptions_of(
     process: MergedProcess,
     job: SupervisorFacts,
     output: str,
@@ -60,7 +60,7 @@ def raised_of(
     return tuple(sorted(seen, key=lambda one: (one.at_s, one.sequence)))
 
 
-def handled_of(threads: ProcessFrames | None, agent_folder: str) -> tuple[ExceptionRecord, ...]:
+def handled_of(threads: AgentStacks | None, agent_folder: str) -> tuple[ExceptionRecord, ...]:
     """Returns the exception that the main thread was handling when its process was asked; when it came is not known."""
     error = threads.handles if threads is not None else None
     if error is None:
@@ -83,7 +83,7 @@ def loads_of(process: MergedProcess, job: SupervisorFacts) -> tuple[LoadFailure,
         parts = event.text.split(" | ", 2)
         found.append(
             LoadFailure(
-                at_s=at_s(job, process.agent, event.seconds),
+                at_s=job_time(job, process.agent, event.seconds),
                 function=words(event.text).get("function", ""),
                 file=parts[1].strip() if len(parts) > 1 else "",
                 error=parts[2].strip() if len(parts) > 2 else "",
@@ -122,7 +122,7 @@ def _from_event(event: LifecycleEvent, process: MergedProcess, job: SupervisorFa
     kind, message = split_error(text)
     return ExceptionRecord(
         how=how,
-        at_s=at_s(job, agent, event.seconds),
+        at_s=job_time(job, agent, event.seconds),
         type=kind,
         message=message,
         path=event.path,

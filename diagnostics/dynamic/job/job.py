@@ -1,4 +1,4 @@
-"""One job's story, put together once from its record; signatures read this and nothing else.
+"""One job's process, put together once from its record; signatures read this and nothing else.
 
 `job_builder.py` makes it. All times `*_s` are seconds since the job started. Frames are innermost first.
 """
@@ -16,9 +16,9 @@ from diagnostics.dynamic.job.last_activity import LastActivity
 from diagnostics.record.agent_data import AgentData
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.process_samples import Sample
-from diagnostics.record.stacks import FaulthandlerLog, ProcessFrames
+from diagnostics.record.stacks import AgentStacks, FaulthandlerLog
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 
 class ProcessRole(StrEnum):
@@ -114,7 +114,7 @@ class JobProcess:
     stacks: tuple[tuple[Frame, ...], ...] = ()  # of its threads, captured from outside; the main thread first
     samples: tuple[Sample, ...] = ()  # what it did while its job stood still, by time
     native: tuple[str, ...] = ()  # "libfoo.so: bar()" of the crashed thread, from a core dump
-    threads: ProcessFrames | None = None  # its Python stacks as its agent wrote them last, when it was asked
+    threads: AgentStacks | None = None  # its Python stacks as its agent wrote them last, when it was asked
     flight: tuple[FlightEntry, ...] = ()  # its collectives as torch's flight recorder knew them then, oldest first
 
     @property
@@ -158,7 +158,7 @@ class Job:
     lost their peers. No majority votes: two ranks are enough. `ranks` holds the last incarnation of each rank.
     """
 
-    job: SupervisorFacts
+    facts: SupervisorFacts
     processes: tuple[JobProcess, ...]
     ranks: tuple[JobProcess, ...]
     culprits: tuple[JobProcess, ...]
@@ -166,7 +166,7 @@ class Job:
     sent: tuple[SignalSent, ...]
     output: str  # all that the job wrote, as on the terminal; head and tail
     output_by_rank: Mapping[int, str]
-    sources: Sources
+    sources: SourceStore
     homes: Homes = NOWHERE
     extra: Mapping[str, str] = field(default_factory=dict)  # other texts by name: NCCL's logs, launcher's error files
     _by_rank: dict[int | None, JobProcess] = field(init=False, repr=False, compare=False)
@@ -176,11 +176,11 @@ class Job:
 
     def __post_init__(self) -> None:
         # Thousands of ranks and processes are asked for one after the other.
-        object.__setattr__(self, "_by_rank", {story.rank: story for story in reversed(self.ranks)})
-        object.__setattr__(self, "_by_pid", {story.pid: story for story in self.processes})
+        object.__setattr__(self, "_by_rank", {process.rank: process for process in reversed(self.ranks)})
+        object.__setattr__(self, "_by_pid", {process.pid: process for process in self.processes})
         children: dict[int, list[JobProcess]] = {}
-        for story in self.processes:
-            children.setdefault(story.parent_pid, []).append(story)
+        for process in self.processes:
+            children.setdefault(process.parent_pid, []).append(process)
         object.__setattr__(self, "_children", children)
         programs = sum(one.part in (ProcessRole.RANK, ProcessRole.HELPER) for one in self.processes)
         object.__setattr__(self, "_programs", programs)
@@ -188,19 +188,19 @@ class Job:
     @property
     def failed(self) -> bool:
         """Whether the job ended with a code other than 0, a signal, or was ended after a stall."""
-        return self.job.ended_for_hanging or self.job.signal is not None or self.job.exit_code not in (0, None)
+        return self.facts.ended_for_hanging or self.facts.signal is not None or self.facts.exit_code not in (0, None)
 
     @property
     def world_size(self) -> int | None:
         """The ranks there should have been, None where nothing tells."""
-        said = [story.agent.variables.get("WORLD_SIZE", "") for story in self.ranks if story.agent is not None]
+        said = [process.agent.variables.get("WORLD_SIZE", "") for process in self.ranks if process.agent is not None]
         sizes = [int(size) for size in said if size.isdigit()]
         return max(sizes, default=None) or (len(self.ranks) or None)
 
     @property
     def agent_folders(self) -> frozenset[str]:
         """Where the agent's own code lay; its frames are not the job's."""
-        return frozenset(story.agent.agent_folder for story in self.processes if story.agent is not None)
+        return frozenset(process.agent.agent_folder for process in self.processes if process.agent is not None)
 
     @property
     def has_one_program(self) -> bool:
@@ -215,10 +215,10 @@ class Job:
         """The last process with this pid."""
         return self._by_pid.get(pid)
 
-    def children_of(self, story: JobProcess) -> tuple[JobProcess, ...]:
-        """The processes that `story` started."""
-        return tuple(one for one in self._children.get(story.pid, ()) if one.began_s >= story.began_s)
+    def children_of(self, process: JobProcess) -> tuple[JobProcess, ...]:
+        """The processes that `process` started."""
+        return tuple(one for one in self._children.get(process.pid, ()) if one.began_s >= process.began_s)
 
     def line(self, frame: Frame) -> str:
         """Returns "train.py:31", relative to the job's folder."""
-        return location(frame, self.job.cwd)
+        return location(frame, self.facts.cwd)

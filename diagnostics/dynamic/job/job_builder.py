@@ -8,23 +8,23 @@ from dataclasses import dataclass, field, replace
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import Homes
 from diagnostics.dynamic.job.attribution import blame
-from diagnostics.dynamic.job.exceptions import handled_of, loads_of, raised_of
+from diagnostics.dynamic.job.exceptions import exceptions_of, handled_of, loads_of
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
-from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
-from diagnostics.dynamic.job.process_list import MergedProcess, join_processes
-from diagnostics.dynamic.job.process_roles import Parts
+from diagnostics.dynamic.job.last_activity import LastActivity, last_activity
+from diagnostics.dynamic.job.process_list import MergedProcess, merge_processes
+from diagnostics.dynamic.job.process_roles import ProcessRoles
 from diagnostics.dynamic.job.rank_inference import script_of
 from diagnostics.dynamic.job.stack_classifier import is_data_worker
-from diagnostics.dynamic.job.terminations import EndAttribution, EndEvidence, end_of, sent_by_job
+from diagnostics.dynamic.job.terminations import EndAttribution, EndEvidence, sent_by_job, termination_of
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.launcher_log import read_launcher_log
 from diagnostics.record.process_samples import FILE_NAME as SAMPLES
 from diagnostics.record.process_samples import Sample, samples_of
-from diagnostics.record.stacks import FaulthandlerLog, ProcessFrames, parse_outside_stacks
+from diagnostics.record.stacks import AgentStacks, FaulthandlerLog, parse_outside_stacks
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 SOURCE_SUFFIXES = frozenset(
     {
@@ -48,7 +48,7 @@ ALL_OUTPUT = "all.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
+class JobInputs:
     """What a Case is made of. `faults` by the name of the agent's file, texts by the name of their file."""
 
     job: SupervisorFacts | None
@@ -58,52 +58,54 @@ class Material:
     captures: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     flights: Mapping[str, tuple[FlightEntry, ...]] = field(default_factory=dict)  # by "PID-START"
-    frames: Mapping[str, ProcessFrames] = field(default_factory=dict)
+    frames: Mapping[str, AgentStacks] = field(default_factory=dict)
 
 
-def build_case(material: Material, *, ended: bool = True) -> Job:
-    """Returns the story of a job. `ended` is False while it runs."""
+def build_job(material: JobInputs, *, ended: bool = True) -> Job:
+    """Returns the model of a job. `ended` is False while it runs."""
     job = material.job or _job_of_agents(material.agents)
     output = material.outputs.get(ALL_OUTPUT, "")
     log = read_launcher_log(output)
     told = EndEvidence(faults=material.faults, log=log)
-    processes = join_processes(job, material.agents)
-    parts = Parts(processes, log)
-    ends = {id(process): end_of(process, job, parts, told) for process in processes}
-    sent = sent_by_job(processes, job)
-    enders = EndAttribution(job, parts, ends, sent, processes, log)
-    restarts = _restarts(processes, parts)
+    all_merged = merge_processes(job, material.agents)
+    parts = ProcessRoles(all_merged, log)
+    ends = {id(merged): termination_of(merged, job, parts, told) for merged in all_merged}
+    sent = sent_by_job(all_merged, job)
+    enders = EndAttribution(job, parts, ends, sent, all_merged, log)
+    restarts = _restarts(all_merged, parts)
     homes = homes_of(material.agents)
     samples = samples_of(material.captures.get(SAMPLES, ""), homes)
-    stories = tuple(
-        _story(process, job, parts, ends[id(process)], enders, restarts[id(process)], material, samples, homes)
-        for process in processes
+    processes = tuple(
+        _process(merged, job, parts, ends[id(merged)], enders, restarts[id(merged)], material, samples, homes)
+        for merged in all_merged
     )
-    culprits, victims = blame(stories, output)
-    ranks = _last_of_each_rank(stories)
+    culprits, victims = blame(processes, output)
+    ranks = _last_of_each_rank(processes)
     return Job(
-        job=_with_end(job, stories) if ended else job,
-        processes=stories,
+        facts=_with_end(job, processes) if ended else job,
+        processes=processes,
         ranks=ranks,
         culprits=culprits,
         victims=victims,
         sent=sent,
         output=output,
-        output_by_rank={story.rank: story.output for story in ranks if story.rank is not None and story.output},
-        sources=Sources(job.cwd, material.sources, SOURCE_SUFFIXES),
+        output_by_rank={
+            process.rank: process.output for process in ranks if process.rank is not None and process.output
+        },
+        sources=SourceStore(job.cwd, material.sources, SOURCE_SUFFIXES),
         homes=homes,
         extra={name: text for name, text in material.captures.items() if not _is_read(name)},
     )
 
 
-def _story(
+def _process(
     process: MergedProcess,
     job: SupervisorFacts,
-    parts: Parts,
+    parts: ProcessRoles,
     end: End,
     enders: EndAttribution,
     restart: int,
-    material: Material,
+    material: JobInputs,
     samples: Mapping[tuple[int, int], tuple[Sample, ...]],
     homes: Homes,
 ) -> JobProcess:
@@ -111,7 +113,7 @@ def _story(
     stdout, stderr = (material.outputs.get(f"{stem}.{name}.txt", "") for name in ("stdout", "stderr"))
     fault = material.faults.get(process.agent.name) if process.agent is not None else None
     failed = end.signal is not None or end.exit_code not in (0, None)
-    raised = raised_of(process, job, stderr or stdout, end.at_s, failed=failed, homes=homes)
+    raised = exceptions_of(process, job, stderr or stdout, end.at_s, failed=failed, homes=homes)
     if not any(one.how is ExceptionSource.HELD for one in raised):  # else its agent saw when it came
         folder = process.agent.agent_folder if process.agent is not None else ""
         raised = (*handled_of(material.frames.get(stem), folder), *raised)
@@ -179,10 +181,10 @@ def _death(
         None,
     )
     event = next((e for e in process.events if ending is not None and e.sequence == ending.sequence), None)
-    return explain_death(process.agent, fault, event if end.signal is None else None)
+    return last_activity(process.agent, fault, event if end.signal is None else None)
 
 
-def _restarts(processes: Sequence[MergedProcess], parts: Parts) -> dict[int, int]:
+def _restarts(processes: Sequence[MergedProcess], parts: ProcessRoles) -> dict[int, int]:
     """Returns which incarnation of its rank each process is, by id: what torchrun says, else how many came before.
 
     A script that runs one program after the other starts none of them again.
@@ -200,8 +202,10 @@ def _restarts(processes: Sequence[MergedProcess], parts: Parts) -> dict[int, int
     return restarts
 
 
-def _last_of_each_rank(stories: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
-    last = {story.rank: story for story in stories if story.part is ProcessRole.RANK and story.rank is not None}
+def _last_of_each_rank(processes: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
+    last = {
+        process.rank: process for process in processes if process.part is ProcessRole.RANK and process.rank is not None
+    }
     return tuple(last[rank] for rank in sorted(last))
 
 
@@ -213,17 +217,17 @@ def _job_of_agents(agents: Sequence[AgentData]) -> SupervisorFacts:
     return SupervisorFacts(command=first.argv, cwd=first.cwd, started_ns=first.started_ns, ended_by="unknown")
 
 
-def _with_end(job: SupervisorFacts, stories: Sequence[JobProcess]) -> SupervisorFacts:
+def _with_end(job: SupervisorFacts, processes: Sequence[JobProcess]) -> SupervisorFacts:
     """Returns the job with the end of its first process, where the supervisor did not live to see it."""
-    if job.exit_code is not None or job.signal is not None or not stories:
+    if job.exit_code is not None or job.signal is not None or not processes:
         return job
-    first = stories[0]
-    pids = {story.pid for story in stories}
-    tops = [story for story in stories if story.parent_pid not in pids] or [first]
+    first = processes[0]
+    pids = {process.pid for process in processes}
+    tops = [process for process in processes if process.parent_pid not in pids] or [first]
     end = tops[0].end
     code, number = end.exit_code, end.signal
     if code is None and number is None:
-        failed = [story for story in _last_of_each_rank(stories) if story.failed]
+        failed = [process for process in _last_of_each_rank(processes) if process.failed]
         code = (failed[0].end.exit_code or 1) if failed else None
     by = "unknown" if job.ended_by == "itself" else job.ended_by
     return replace(job, exit_code=code, signal=number, ended_by=by)

@@ -18,7 +18,7 @@ from diagnostics.record.launcher_log import LoggedEnd, read_launcher_log
 from diagnostics.record.stacks import parse_fault_report
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
 from diagnostics.record.tracebacks import TracebackText, tracebacks
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 # What containers and log collectors put before each line: a time, a name and a bar, "stdout F".
 _COLLECTOR = re.compile(
@@ -38,31 +38,33 @@ _FIRST_S, _LATER_S = 1.0, 2.0  # a log has no times that can be trusted: the fir
 _LABELLED_LINES = 3  # srun -l labels every line; a single "2: " is somebody's text
 
 
-def log_case(texts: Mapping[str, str], cwd: str) -> Job:
+def job_from_logs(texts: Mapping[str, str], cwd: str) -> Job:
     """Returns the Case of log files by name, each read from its first to its last line."""
     text = "\n".join(clean(one) for one in texts.values())
     by_rank, rest = _by_rank(text)
-    stories = [_story(rank, lines, text) for rank, lines in sorted(by_rank.items())]
-    stories = _with_rest(stories, rest, text)
-    culprits, victims = blame(stories, text)
-    failed = any(story.failed for story in stories)
-    ranks = tuple(story for story in stories if story.part is ProcessRole.RANK)
+    processes = [_job_process(rank, lines, text) for rank, lines in sorted(by_rank.items())]
+    processes = _with_rest(processes, rest, text)
+    culprits, victims = blame(processes, text)
+    failed = any(process.failed for process in processes)
+    ranks = tuple(process for process in processes if process.part is ProcessRole.RANK)
     return Job(
-        job=SupervisorFacts(
+        facts=SupervisorFacts(
             command=(),
             cwd=cwd,
             started_ns=0,
             exit_code=1 if failed else None,
             kernel_lines=tuple(line for line in text.splitlines() if _KERNEL.search(line))[:50],
         ),
-        processes=tuple(stories),
+        processes=tuple(processes),
         ranks=ranks,
         culprits=culprits,
         victims=victims,
         sent=(),
         output=text,
-        output_by_rank={story.rank: story.output for story in ranks if story.rank is not None and story.output},
-        sources=Sources(cwd, None, SOURCE_SUFFIXES),
+        output_by_rank={
+            process.rank: process.output for process in ranks if process.rank is not None and process.output
+        },
+        sources=SourceStore(cwd, None, SOURCE_SUFFIXES),
         extra=dict(texts),
     )
 
@@ -88,24 +90,24 @@ def _by_rank(text: str) -> tuple[dict[int, str], str]:
     return {rank: "\n".join(lines) for rank, lines in ranks.items()}, "\n".join(rest)
 
 
-def _with_rest(stories: Sequence[JobProcess], rest: str, text: str) -> list[JobProcess]:
+def _with_rest(processes: Sequence[JobProcess], rest: str, text: str) -> list[JobProcess]:
     """Adds ranks of which only the launcher told, the launcher itself, and a lone program."""
     told = {end.rank: end for end in read_launcher_log(text).ends if end.rank is not None}
     spawned = {int(found["index"]): rest[found.end() :] for found in _CHILD.finditer(rest)}
     unmarked = [one for one in tracebacks(rest) if not _OF_LAUNCHERS.search(one.type)] if not spawned else []
     first = _first_failed(text, list(told))
-    complete = list(stories)
-    for rank in sorted(({rank for rank in told if rank is not None} | set(spawned)) - {one.rank for one in stories}):
+    complete = list(processes)
+    for rank in sorted(({rank for rank in told if rank is not None} | set(spawned)) - {one.rank for one in processes}):
         own = spawned.get(rank, "")
-        story = _story(rank, own, text)
+        process = _job_process(rank, own, text)
         if rank == first and unmarked and not own:
-            story = _process(rank, ProcessRole.RANK, rest, story.end, _raised(unmarked[-1], _FIRST_S))
-        complete.append(story)
+            process = _process(rank, ProcessRole.RANK, rest, process.end, _raised(unmarked[-1], _FIRST_S))
+        complete.append(process)
     if any(_OF_LAUNCHERS.search(one.type) for one in tracebacks(rest)):
         complete.append(
             _process(None, ProcessRole.LAUNCHER, "", End(exit_code=1, at_s=_LATER_S, source="launcher-log"), ())
         )
-    if not any(story.part is ProcessRole.RANK for story in complete) and (unmarked or _died(rest) is not None):
+    if not any(process.part is ProcessRole.RANK for process in complete) and (unmarked or _died(rest) is not None):
         raised = _raised(unmarked[-1], _FIRST_S) if unmarked else ()
         number = _died(rest) if not unmarked else None
         end = End(exit_code=None if number else 1, signal=number, at_s=_FIRST_S, source="log")
@@ -113,7 +115,7 @@ def _with_rest(stories: Sequence[JobProcess], rest: str, text: str) -> list[JobP
     return complete
 
 
-def _story(rank: int, lines: str, text: str) -> JobProcess:
+def _job_process(rank: int, lines: str, text: str) -> JobProcess:
     ends: Sequence[LoggedEnd] = [end for end in read_launcher_log(text).ends if end.rank == rank]
     found = tracebacks(lines)
     told = ends[-1] if ends else None

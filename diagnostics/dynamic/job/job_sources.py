@@ -13,14 +13,14 @@ from diagnostics.static.program.source_file import SourceFile, imported_files
 MOST_FILES = 60
 
 
-def user_files(case: Job, story: JobProcess | None = None) -> tuple[tuple[str, SourceFile], ...]:
+def job_sources(job: Job, process: JobProcess | None = None) -> tuple[tuple[str, SourceFile], ...]:
     """Returns (name as Python knew it, file) of one process, or of all ranks first and then the others."""
-    stories = (story,) if story is not None else (*case.ranks, *case.processes)
-    waiting = list(dict.fromkeys(name for one in stories for name in _names(one)))
+    processes = (process,) if process is not None else (*job.ranks, *job.processes)
+    waiting = list(dict.fromkeys(name for one in processes for name in _names(one)))
     found: dict[str, tuple[str, SourceFile]] = {}
     while waiting and len(found) < MOST_FILES:
         name = waiting.pop(0)
-        file = case.sources.file(name)
+        file = job.sources.file(name)
         path = os.path.normpath(file.path)  # one file may have several names
         if file.tree is not None and path not in found:
             found[path] = (name, file)
@@ -28,14 +28,14 @@ def user_files(case: Job, story: JobProcess | None = None) -> tuple[tuple[str, S
     return tuple(found.values())
 
 
-def _names(story: JobProcess) -> Iterator[str]:
-    yield from (os.path.join(story.cwd, word) for word in story.argv if word.endswith(".py"))  # noqa: PTH118 (a name)
-    if story.agent is not None:
-        folder = story.agent.agent_folder
-        paths = [event.path for event in story.agent.events] + [one.path for one in story.agent.constructions]
+def _names(process: JobProcess) -> Iterator[str]:
+    yield from (os.path.join(process.cwd, word) for word in process.argv if word.endswith(".py"))  # noqa: PTH118 (a name)
+    if process.agent is not None:
+        folder = process.agent.agent_folder
+        paths = [event.path for event in process.agent.events] + [one.path for one in process.agent.constructions]
         for path in paths:
             yield from (frame.file for frame in _own(user_frames(path, agent_folder=folder)))
-    for raised in story.raised:
+    for raised in process.raised:
         yield from (frame.file for frame in _own(raised.user_path))
 
 

@@ -10,7 +10,7 @@ from diagnostics.core.frames import location, user_frames
 from diagnostics.dynamic.job.construction_path import construction_path, open_constructions
 from diagnostics.record.agent_data import AgentData, LifecycleEvent, ModuleName, OpenModules
 from diagnostics.record.stacks import FaulthandlerLog
-from diagnostics.static.program.source_file import Sources
+from diagnostics.static.program.source_file import SourceStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +37,12 @@ class LastActivity:
         return ", ".join([*parts, self.location] if self.location else parts)
 
 
-def explain_death(
+def last_activity(
     agent: AgentData, fault: FaulthandlerLog | None, exception: LifecycleEvent | None = None
 ) -> LastActivity:
     """Returns where the process stood when it died: by a signal, or by `exception`, an event of that kind."""
     frames = _frames(agent, fault, exception)
-    sources = Sources(agent.cwd)
+    sources = SourceStore(agent.cwd)
     activity, module = _activity(agent, fault, exception, frames, sources)
     phase = agent.last_event("phase")
     frame = frames[0] if frames else None
@@ -70,7 +70,7 @@ def _activity(
     fault: FaulthandlerLog | None,
     exception: LifecycleEvent | None,
     frames: Sequence[Frame],
-    sources: Sources,
+    sources: SourceStore,
 ) -> tuple[str, ModuleName | None]:
     stack = _open_stack(agent)
     if stack is not None:
@@ -101,7 +101,7 @@ def _runs_autograd(fault: FaulthandlerLog | None) -> bool:
 
 
 def _construction(
-    agent: AgentData, frames: Sequence[Frame], sources: Sources, last: int
+    agent: AgentData, frames: Sequence[Frame], sources: SourceStore, last: int
 ) -> tuple[str, ModuleName | None]:
     built = agent.constructions
     if not built or (not frames and built[-1].sequence != last):

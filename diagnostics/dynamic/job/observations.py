@@ -30,7 +30,7 @@ _WITH_ARGUMENT = {"read", "write", "connect", "accept", "sendto", "recvfrom", "r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looks:
+class ProcessObservations:
     """What a process did. Numbers are None where nothing tells."""
 
     samples: tuple[Sample, ...] = ()
@@ -118,26 +118,28 @@ class Looks:
         return (number(last) - number(first)) / apart if apart > 0 else None
 
 
-def looks_of(case: Job, story: JobProcess) -> Looks:
+def observations_of(job: Job, process: JobProcess) -> ProcessObservations:
     """Returns the looks at a process since nothing moves; of a job that was not called stuck, all there are."""
-    stall = next((one for one in reversed(case.job.stalls) if one.over_s is None), None)
+    stall = next((one for one in reversed(job.facts.stalls) if one.over_s is None), None)
     since_s = stall.began_s if stall is not None else 0.0
-    return Looks(samples=tuple(one for one in story.samples if one.at_s >= since_s) or _captured(case, story))
+    return ProcessObservations(
+        samples=tuple(one for one in process.samples if one.at_s >= since_s) or _captured(job, process)
+    )
 
 
-def open_files(case: Job, story: JobProcess) -> tuple[str, ...]:
+def open_files(job: Job, process: JobProcess) -> tuple[str, ...]:
     """Returns the paths that the process had open when it was captured."""
-    files = _capture(case, story).get("files")
+    files = _capture(job, process).get("files")
     return tuple(one for one in files if isinstance(one, str)) if isinstance(files, list) else ()
 
 
-def _captured(case: Job, story: JobProcess) -> tuple[Sample, ...]:
+def _captured(job: Job, process: JobProcess) -> tuple[Sample, ...]:
     """Returns two samples from a capture: it holds what was used between two looks."""
-    found = _capture(case, story)
+    found = _capture(job, process)
     state = found.get("state")
     if not isinstance(state, str) or not state:
         return ()
-    at_s = max(0.0, (_number(found, "at_ns") - case.job.started_ns) / 1e9)
+    at_s = max(0.0, (_number(found, "at_ns") - job.facts.started_ns) / 1e9)
     apart = _number(found, "looks_apart_s") or 0.1
     used = _number(found, "busy") * apart
     moved = int(_number(found, "read_bytes") + _number(found, "written_bytes"))
@@ -145,8 +147,8 @@ def _captured(case: Job, story: JobProcess) -> tuple[Sample, ...]:
     cpu = _number(found, "cpu_s")
     return tuple(
         Sample(
-            pid=story.pid,
-            start_ticks=story.start_ticks,
+            pid=process.pid,
+            start_ticks=process.start_ticks,
             at_s=at_s - before,
             state=state,
             waits_in=waits if isinstance(waits, str) else "",
@@ -161,9 +163,9 @@ def _captured(case: Job, story: JobProcess) -> tuple[Sample, ...]:
     )
 
 
-def _capture(case: Job, story: JobProcess) -> dict[str, Any]:
+def _capture(job: Job, process: JobProcess) -> dict[str, Any]:
     try:
-        found = untrusted_json.loads(case.extra.get(f"proc-{story.pid}.json", ""))
+        found = untrusted_json.loads(job.extra.get(f"proc-{process.pid}.json", ""))
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -54,12 +54,12 @@ def words(text: str) -> dict[str, str]:
     return dict(_WORD.findall(text.partition(" | ")[0]))
 
 
-def at_s(job: SupervisorFacts, agent: AgentData, seconds: float = 0.0) -> float:
+def job_time(job: SupervisorFacts, agent: AgentData, seconds: float = 0.0) -> float:
     """Returns a time of an agent's clock as seconds since the job started."""
     return round((agent.started_ns - job.started_ns) / 1e9 + seconds, 6)
 
 
-def join_processes(job: SupervisorFacts, agents: Iterable[AgentData]) -> list[MergedProcess]:
+def merge_processes(job: SupervisorFacts, agents: Iterable[AgentData]) -> list[MergedProcess]:
     """Returns every process that the supervisor or an agent knew of, by start."""
     programs: dict[tuple[int, int], list[AgentData]] = {}
     for agent in agents:
@@ -82,7 +82,7 @@ def _process(
         argv=agent.argv if agent is not None and agent.argv else seen.argv if seen is not None else (),
         cwd=agent.cwd if agent is not None and agent.cwd else job.cwd,
         variables={**(seen.variables if seen is not None else {}), **(agent.variables if agent is not None else {})},
-        began_s=at_s(job, agent) if agent is not None else seen.first_seen_s if seen is not None else 0.0,
+        began_s=job_time(job, agent) if agent is not None else seen.first_seen_s if seen is not None else 0.0,
         agent=agent,
         earlier=tuple(programs[:-1]),
         seen=seen,

@@ -15,7 +15,7 @@ from diagnostics.dynamic.job.process_kinds import (
     uses_torch,
 )
 from diagnostics.dynamic.job.process_list import MergedProcess, words
-from diagnostics.dynamic.job.rank_inference import numbered, program_of, script_of
+from diagnostics.dynamic.job.rank_inference import infer_ranks, program_of, script_of
 from diagnostics.record.launcher_log import LauncherLog
 
 RANKS_SPAWNED = re.compile(r"^(?:torch\.multiprocessing(?:\.spawn)?\.)?Process(?:Raised|Exited)Exception\b")
@@ -26,7 +26,7 @@ MOST_ABOVE = 64  # processes above another one
 OTHER_RANK_VARIABLES = (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"))
 
 
-class Parts:
+class ProcessRoles:
     """The part and the rank of each process, found from those that tell most to those that tell least."""
 
     def __init__(self, processes: Sequence[MergedProcess], log: LauncherLog | None = None) -> None:
@@ -151,7 +151,7 @@ class Parts:
                 and (not ranks or script_of(one.argv) in ranks)
                 and not self._starts_ranks(one)  # it only starts the program that is the rank
             ]
-            slots = numbered(found, {id(one): script_of(one.argv) for one in found})
+            slots = infer_ranks(found, {id(one): script_of(one.argv) for one in found})
             for process in found:
                 logged = self._logged.get(process.pid)
                 self._make_rank(process, logged if logged is not None else slots[id(process)])
@@ -184,7 +184,7 @@ class Parts:
         if any(uses_torch(one) for one in found):  # those of the same kind that did not come so far
             same = {groups[id(one)] for one in found if self.parent(one) is not None}
             found += [one for one in self._processes if id(one) not in chosen and groups.get(id(one)) in same]
-        slots = numbered(found, groups)
+        slots = infer_ranks(found, groups)
         for process in found:
             self._make_rank(process, slots[id(process)])
 

@@ -13,7 +13,7 @@ from typing import Self
 
 from diagnostics.core.wording import last_line, last_lines, signal_name
 from diagnostics.dynamic.job import stack_classifier
-from diagnostics.dynamic.job.last_activity import LastActivity, explain_death
+from diagnostics.dynamic.job.last_activity import LastActivity, last_activity
 from diagnostics.machine.facts import RankResult
 from diagnostics.record.agent_data import AgentData, LifecycleEvent
 from diagnostics.record.stacks import FaulthandlerLog
@@ -97,7 +97,7 @@ class RankOutcome:
 
     def death(self) -> LastActivity | None:
         """Where it stood, None without an agent's file."""
-        return explain_death(self.agent, self.fault, self.exception) if self.agent is not None else None
+        return last_activity(self.agent, self.fault, self.exception) if self.agent is not None else None
 
 
 def culprits(ends: Sequence[RankOutcome]) -> list[RankOutcome]:

@@ -14,7 +14,7 @@ _RANK_OPTION = re.compile(r"^--?(?:local[-_])?rank(?:=(\d{1,6}))?$")
 OVERLAP_S = 0.05  # a process is seen later than it began
 
 
-def numbered(processes: Sequence[MergedProcess], groups: Mapping[int, Hashable]) -> dict[int, int]:
+def infer_ranks(processes: Sequence[MergedProcess], groups: Mapping[int, Hashable]) -> dict[int, int]:
     """Returns the rank of each process, by id: what its command line says, else the lowest number that is free.
 
     Siblings of one group of `groups` (by id) that run at the same time have different numbers, in the order in which

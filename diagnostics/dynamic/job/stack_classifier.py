@@ -62,7 +62,7 @@ class StackClass:
     user: tuple[Frame, ...] = ()  # the job's own frames, innermost first
 
 
-def place_of(frames: Sequence[Frame], agent_folder: str = "") -> StackClass:
+def classify(frames: Sequence[Frame], agent_folder: str = "") -> StackClass:
     """Returns where a main thread stands; `frames` are innermost first."""
     if not frames:
         return StackClass(doing=RankActivity.UNKNOWN)

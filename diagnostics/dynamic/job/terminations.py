@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from diagnostics.dynamic.job.job import ProcessRole, SignalSent
-from diagnostics.dynamic.job.process_list import MergedProcess, at_s, words
-from diagnostics.dynamic.job.process_roles import Parts
+from diagnostics.dynamic.job.process_list import MergedProcess, job_time, words
+from diagnostics.dynamic.job.process_roles import ProcessRoles
 from diagnostics.record.launcher_log import LauncherLog
 from diagnostics.record.stacks import FaulthandlerLog
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
@@ -42,7 +42,7 @@ class EndEvidence:
     log: LauncherLog
 
 
-def end_of(process: MergedProcess, job: SupervisorFacts, parts: Parts, told: EndEvidence) -> End:
+def termination_of(process: MergedProcess, job: SupervisorFacts, parts: ProcessRoles, told: EndEvidence) -> End:
     """Returns how the process ended; an End without numbers and source where nothing tells."""
     seen = process.seen.end if process.seen is not None else None
     if seen is not None and (seen.exit_code is not None or seen.signal is not None):
@@ -68,7 +68,7 @@ def sent_by_job(processes: Sequence[MergedProcess], job: SupervisorFacts) -> tup
                     target = -target
                 sent.append(
                     SignalSent(
-                        at_s=at_s(job, process.agent, event.seconds),
+                        at_s=job_time(job, process.agent, event.seconds),
                         sender_pid=process.pid,
                         target_pid=target,
                         signal=number,
@@ -84,7 +84,7 @@ class EndAttribution:
     def __init__(
         self,
         job: SupervisorFacts,
-        parts: Parts,
+        parts: ProcessRoles,
         ends: Mapping[int, End],
         sent: Sequence[SignalSent],
         processes: Sequence[MergedProcess],
@@ -151,7 +151,7 @@ class EndAttribution:
         if agent is None:
             return False
         left = [event for event in agent.events if event.kind in WAYS_OUT]
-        return any(at_s(self._job, agent, event.seconds) <= at for event in left)
+        return any(job_time(self._job, agent, event.seconds) <= at for event in left)
 
     def _in_group(self, process: MergedProcess, group: int) -> bool:
         """Whether the process, or one above it, leads the group; nothing records the groups themselves."""
@@ -163,13 +163,13 @@ class EndAttribution:
         return False
 
 
-def _parents_word(process: MergedProcess, job: SupervisorFacts, parts: Parts) -> End | None:
+def _parents_word(process: MergedProcess, job: SupervisorFacts, parts: ProcessRoles) -> End | None:
     parent = parts.parent(process)
     if parent is None or parent.agent is None:
         return None
     for event in reversed(parent.events):
         said = words(event.text) if event.kind == "child-end" else {}
-        at = at_s(job, parent.agent, event.seconds)
+        at = job_time(job, parent.agent, event.seconds)
         if said.get("pid") != str(process.pid) or at < process.began_s - SLACK_S:
             continue
         code, number = _integer(said.get("code", "")), _integer(said.get("signal", ""))
@@ -180,7 +180,7 @@ def _parents_word(process: MergedProcess, job: SupervisorFacts, parts: Parts) ->
     return None
 
 
-def _launchers_word(process: MergedProcess, parts: Parts, log: LauncherLog) -> End | None:
+def _launchers_word(process: MergedProcess, parts: ProcessRoles, log: LauncherLog) -> End | None:
     for end in reversed(log.ends):
         same_rank = end.pid is None and end.rank is not None and end.rank == parts.rank(process)
         if end.pid == process.pid or (same_rank and parts.part(process) is ProcessRole.RANK):
@@ -194,7 +194,7 @@ def _own_word(process: MergedProcess, job: SupervisorFacts, told: EndEvidence) -
         return None
     fault = told.faults.get(agent.name)
     last = agent.events[-1] if agent.events else None
-    at = at_s(job, agent, last.seconds) if last is not None else None
+    at = job_time(job, agent, last.seconds) if last is not None else None
     if fault is not None and fault.error in FAULT_SIGNALS:
         return End(signal=int(FAULT_SIGNALS[fault.error]), at_s=at, source="agent")
     if last is None:

@@ -32,20 +32,20 @@ class KillCommand:
     certain: bool = False
 
 
-def kill_command(case: Job, story: JobProcess, number: int) -> KillCommand | None:
-    """Returns the command of the job that sent `story` the signal `number`; None where none is known."""
-    return time_limit(case, story, number) or _of_python(case, story, number) or _of_script(case, number)
+def kill_command(job: Job, process: JobProcess, number: int) -> KillCommand | None:
+    """Returns the command of the job that sent `process` the signal `number`; None where none is known."""
+    return time_limit(job, process, number) or _of_python(job, process, number) or _of_script(job, number)
 
 
-def time_limit(case: Job, story: JobProcess, number: int) -> KillCommand | None:
+def time_limit(job: Job, process: JobProcess, number: int) -> KillCommand | None:
     """Returns the `timeout` above a process whose time was over when the process ended by this signal."""
-    above = case.of_pid(story.parent_pid)
-    for _ in range(len(case.processes)):
+    above = job.of_pid(process.parent_pid)
+    for _ in range(len(job.processes)):
         if above is None or above.parent_pid == above.pid:
             return None
         if above.argv and above.argv[0].rpartition("/")[2] in ("timeout", "gtimeout"):
             break
-        above = case.of_pid(above.parent_pid)
+        above = job.of_pid(above.parent_pid)
     limit_s = _limit_s(above.argv) if above is not None else None
     if (
         above is None
@@ -53,12 +53,12 @@ def time_limit(case: Job, story: JobProcess, number: int) -> KillCommand | None:
         or number not in (signal.SIGTERM, signal.SIGKILL, _signal(" ".join(above.argv)))
     ):
         return None
-    if above.end.exit_code != RAN_OUT and ended_s(story) - above.began_s < limit_s - EARLY_S:
+    if above.end.exit_code != RAN_OUT and ended_s(process) - above.began_s < limit_s - EARLY_S:
         return None
-    lines = [line for line in lines_with(case, _TIMEOUT) if any(word in line.text for word in above.argv[-3:])]
+    lines = [line for line in lines_with(job, _TIMEOUT) if any(word in line.text for word in above.argv[-3:])]
     return KillCommand(
         command=" ".join(above.argv)[:200],
-        locations=tuple(line.location for line in lines or lines_with(case, _TIMEOUT, "shell")),
+        locations=tuple(line.location for line in lines or lines_with(job, _TIMEOUT, "shell")),
         ran_out_s=limit_s,
         certain=above.end.exit_code == RAN_OUT,
     )
@@ -73,28 +73,28 @@ def _limit_s(argv: tuple[str, ...]) -> float | None:
     return None
 
 
-def _of_python(case: Job, story: JobProcess, number: int) -> KillCommand | None:
+def _of_python(job: Job, process: JobProcess, number: int) -> KillCommand | None:
     """A `kill` that a Python process of the job ran as a child."""
-    for sender in case.processes:
+    for sender in job.processes:
         for event in sender.agent.events if sender.agent is not None else ():
             words = event.text.partition(" | ")[2]
-            if event.kind != "child" or not any(_meant(words, story, number)):
+            if event.kind != "child" or not any(_meant(words, process, number)):
                 continue
             frames = user_frames(event.path, agent_folder=sender.agent.agent_folder if sender.agent is not None else "")
-            return KillCommand(command=words[:200], locations=tuple(case.line(one) for one in frames[:2]), certain=True)
+            return KillCommand(command=words[:200], locations=tuple(job.line(one) for one in frames[:2]), certain=True)
     return None
 
 
-def _meant(words: str, story: JobProcess, number: int) -> Iterator[bool]:
+def _meant(words: str, process: JobProcess, number: int) -> Iterator[bool]:
     for found in _KILL.finditer(words):
         rest = found["rest"].split()
-        target = str(story.pid) in rest or (rest and "kill " not in found[0] and rest[-1] in " ".join(story.argv))
+        target = str(process.pid) in rest or (rest and "kill " not in found[0] and rest[-1] in " ".join(process.argv))
         yield bool(target) and _signal(found["rest"]) == number
 
 
-def _of_script(case: Job, number: int) -> KillCommand | None:
+def _of_script(job: Job, number: int) -> KillCommand | None:
     """A `kill` in a shell script of the job; not one in a trap or a function called cleanup, which ends helpers."""
-    for line in lines_with(case, _KILL, "shell"):
+    for line in lines_with(job, _KILL, "shell"):
         found = _KILL.search(line.text)
         if found is not None and "trap " not in line.text and _signal(found["rest"]) == number:
             return KillCommand(command=line.text.strip()[:200], locations=(line.location,))

@@ -34,14 +34,14 @@ class ScriptLine:
     language: str  # shell | yaml | python
 
 
-def script_lines(case: Job) -> tuple[ScriptLine, ...]:
+def settings_in_scripts(job: Job) -> tuple[ScriptLine, ...]:
     """Returns every line that is no comment, shell scripts first, then YAML and the like, then Python."""
-    lines = [line for file in _files(case) for line in _lines(case, file)]
+    lines = [line for file in _files(job) for line in _lines(job, file)]
     order = ("shell", "yaml", "python")
     return tuple(sorted(lines, key=lambda line: order.index(line.language)))
 
 
-def setting(case: Job, names: Sequence[str], value: str = "", *, also: str = "") -> tuple[str, ...]:
+def lines_setting(job: Job, names: Sequence[str], value: str = "", *, also: str = "") -> tuple[str, ...]:
     """Returns the lines that set one of `names` (MASTER_PORT also finds --master_port and master_port:) to `value`.
 
     The lines with the value itself come first; a name that gets it from a shell variable or expression comes after.
@@ -51,7 +51,7 @@ def setting(case: Job, names: Sequence[str], value: str = "", *, also: str = "")
     named = re.compile("|".join(spelled), re.IGNORECASE)
     valued = re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w])") if value else None
     both, only_named = [], []
-    for line in script_lines(case):
+    for line in settings_in_scripts(job):
         found = named.search(line.text)
         if found is None:
             continue
@@ -62,18 +62,18 @@ def setting(case: Job, names: Sequence[str], value: str = "", *, also: str = "")
     return tuple(dict.fromkeys([*both, *only_named]))
 
 
-def lines_with(case: Job, pattern: re.Pattern[str], *languages: str) -> tuple[ScriptLine, ...]:
+def lines_with(job: Job, pattern: re.Pattern[str], *languages: str) -> tuple[ScriptLine, ...]:
     """Returns the lines that fit `pattern`, of these languages or of all."""
     return tuple(
         line
-        for line in script_lines(case)
+        for line in settings_in_scripts(job)
         if (not languages or line.language in languages) and pattern.search(line.text)
     )
 
 
-def launch_lines(case: Job) -> tuple[str, ...]:
+def launch_lines(job: Job) -> tuple[str, ...]:
     """Returns the locations of the lines of shell scripts that start a launcher."""
-    return tuple(line.location for line in lines_with(case, LAUNCHERS, "shell"))
+    return tuple(line.location for line in lines_with(job, LAUNCHERS, "shell"))
 
 
 def makefiles(argv: Sequence[str]) -> tuple[str, ...]:
@@ -95,32 +95,32 @@ def _spelled(name: str) -> str:
     return r"(?<![A-Za-z0-9])(?:--)?" + re.escape(name).replace("_", "[-_]") + r"(?![A-Za-z0-9])"
 
 
-def _files(case: Job) -> list[str]:
+def _files(job: Job) -> list[str]:
     """Returns the files as written, absolute where that is known."""
-    waiting = list(dict.fromkeys(_named_in_argv(case)))
+    waiting = list(dict.fromkeys(_named_in_argv(job)))
     found: list[str] = []
     while waiting and len(found) < MAX_FILES:
         file = waiting.pop(0)
-        if file in found or not case.sources.file(file).lines:
+        if file in found or not job.sources.file(file).lines:
             continue
         found.append(file)
-        if _language(case, file) == "shell":
-            text = case.sources.file(file).text
+        if _language(job, file) == "shell":
+            text = job.sources.file(file).text
             waiting.extend(_beside(file, name) for name in NAMED.findall(text) if "$" not in name)
             waiting.extend(name for name in NAMED.findall(text) if "$" not in name)
-    seen = {PurePosixPath(shown_path(file, case.job.cwd)) for file in found}
-    python = (file for file in _in_call_paths(case) if PurePosixPath(shown_path(file, case.job.cwd)) not in seen)
+    seen = {PurePosixPath(shown_path(file, job.facts.cwd)) for file in found}
+    python = (file for file in _in_call_paths(job) if PurePosixPath(shown_path(file, job.facts.cwd)) not in seen)
     return [*found, *dict.fromkeys(python)][:MAX_FILES]
 
 
-def _named_in_argv(case: Job) -> Iterable[str]:
-    for word in case.job.command:
-        yield from _candidates(word, case.job.cwd)
-    yield from (str(PurePosixPath(case.job.cwd or ".") / name) for name in makefiles(case.job.command))
-    for story in case.processes:
-        for word in story.argv[:40]:
-            yield from _candidates(word, story.cwd or case.job.cwd)
-        yield from (str(PurePosixPath(story.cwd or case.job.cwd or ".") / name) for name in makefiles(story.argv))
+def _named_in_argv(job: Job) -> Iterable[str]:
+    for word in job.facts.command:
+        yield from _candidates(word, job.facts.cwd)
+    yield from (str(PurePosixPath(job.facts.cwd or ".") / name) for name in makefiles(job.facts.command))
+    for process in job.processes:
+        for word in process.argv[:40]:
+            yield from _candidates(word, process.cwd or job.facts.cwd)
+        yield from (str(PurePosixPath(process.cwd or job.facts.cwd or ".") / name) for name in makefiles(process.argv))
 
 
 def _candidates(word: str, cwd: str) -> Iterable[str]:
@@ -137,30 +137,30 @@ def _beside(file: str, name: str) -> str:
     return str(PurePosixPath(file).parent / name)
 
 
-def _in_call_paths(case: Job) -> Iterable[str]:
-    for story in case.processes:
-        if story.agent is None:
+def _in_call_paths(job: Job) -> Iterable[str]:
+    for process in job.processes:
+        if process.agent is None:
             continue
-        for event in story.agent.events:
-            for frame in user_frames(event.path, agent_folder=story.agent.agent_folder):
+        for event in process.agent.events:
+            for frame in user_frames(event.path, agent_folder=process.agent.agent_folder):
                 if "/site-packages/" not in frame.file and frame.file.endswith(".py"):
                     yield frame.file
 
 
-def _language(case: Job, file: str) -> str:
+def _language(job: Job, file: str) -> str:
     suffix = PurePosixPath(file).suffix
     if suffix == ".py":
         return "python"
     if suffix in (".yaml", ".yml", ".json", ".toml", ".cfg", ".ini"):
         return "yaml"
-    first = case.sources.file(file).lines[:1]
+    first = job.sources.file(file).lines[:1]
     return "python" if first and first[0].startswith("#!") and "python" in first[0] else "shell"
 
 
-def _lines(case: Job, file: str) -> list[ScriptLine]:
-    shown, language = shown_path(file, case.job.cwd), _language(case, file)
+def _lines(job: Job, file: str) -> list[ScriptLine]:
+    shown, language = shown_path(file, job.facts.cwd), _language(job, file)
     return [
         ScriptLine(location=f"{shown}:{number}", text=line, language=language)
-        for number, line in enumerate(case.sources.file(file).lines, 1)
+        for number, line in enumerate(job.sources.file(file).lines, 1)
         if line.strip() and not line.lstrip().startswith("#")
     ]

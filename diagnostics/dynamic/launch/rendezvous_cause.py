@@ -12,11 +12,18 @@ from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence, shown_ranks
-from diagnostics.dynamic.job.evidence import named
+from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_frames, own_lines
-from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_with, setting
-from diagnostics.dynamic.launch.rendezvous_state import BEGUN, Rendezvous, apart, asked, with_other_size, with_same_rank
+from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_lines, user_frames_of
+from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting, lines_with
+from diagnostics.dynamic.launch.rendezvous_state import (
+    BEGUN,
+    RendezvousState,
+    apart,
+    asked,
+    with_other_size,
+    with_same_rank,
+)
 from diagnostics.static.launch_files.launch_line import option
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
@@ -33,7 +40,7 @@ _HOSTS = ("MASTER_ADDR", "master_addr", "init_method", "rdzv_endpoint")
 class Incomplete:
     """Why nobody goes on. `ranks` did not come as they should have; `locations` are best first."""
 
-    stories: tuple[JobProcess, ...]
+    processes: tuple[JobProcess, ...]
     ranks: tuple[int, ...]
     title: str
     locations: tuple[str, ...]
@@ -42,133 +49,133 @@ class Incomplete:
     commands: tuple[str, ...] = ()
 
 
-def why_incomplete(case: Job, state: Rendezvous) -> Incomplete:
+def rendezvous_cause(job: Job, state: RendezvousState) -> Incomplete:
     """Returns the reason that fits best; where all have come, that nobody answers what they wait for."""
-    return known_reason(case, state) or _unknown(case, state)
+    return known_reason(job, state) or _unknown(job, state)
 
 
-def known_reason(case: Job, state: Rendezvous) -> Incomplete | None:
+def known_reason(job: Job, state: RendezvousState) -> Incomplete | None:
     """Returns the reason that fits best, None where all have come."""
-    return next(filter(None, (find(case, state) for find in _REASONS)), None)
+    return next(filter(None, (find(job, state) for find in _REASONS)), None)
 
 
-def calls(case: Job, stories: Sequence[JobProcess]) -> list[str]:
+def calls(job: Job, processes: Sequence[JobProcess]) -> list[str]:
     """Returns the lines at which these ranks come to the rendezvous."""
-    return [case.line(frame) for one in stories if one.rank is not None for frame in _path(one)[:1]]
+    return [job.line(frame) for one in processes if one.rank is not None for frame in _path(one)[:1]]
 
 
-def came_s(case: Job, story: JobProcess) -> float:
+def came_s(job: Job, process: JobProcess) -> float:
     """Returns when it came, in seconds since the job started; its own start where that is not known."""
-    begun = events_of(story, BEGUN)
-    return event_s(case, story, begun[-1].seconds) if begun else story.began_s
+    begun = events_of(process, BEGUN)
+    return event_s(job, process, begun[-1].seconds) if begun else process.began_s
 
 
-def _other_place(case: Job, state: Rendezvous) -> Incomplete | None:
-    away = apart(case, [*state.came, *state.through])
+def _other_place(job: Job, state: RendezvousState) -> Incomplete | None:
+    away = apart(job, [*state.came, *state.through])
     if not away:
         return None
     there = asked(away[0])
     rest = [one for one in (*state.came, *state.through) if one not in away]
     wanted = asked(rest[0]) if rest else there
     value = there.port if there.port != wanted.port else there.address if there.address != wanted.address else ""
-    files = [line.location for line in lines_with(case, _FILES)] if there.method.startswith("file:") else []
+    files = [line.location for line in lines_with(job, _FILES)] if there.method.startswith("file:") else []
     literal = (
-        setting(case, _PORTS if there.port != wanted.port else _HOSTS, value)
+        lines_setting(job, _PORTS if there.port != wanted.port else _HOSTS, value)
         if value
-        else (*files, *setting(case, ("init_method",)))
+        else (*files, *lines_setting(job, ("init_method",)))
     )
     return Incomplete(
-        stories=away,
+        processes=away,
         ranks=_ranks(away),
-        title=f"{sentence(named(away))} waited at {there.endpoint}, and {named(rest)} at {wanted.endpoint}",
-        locations=distinct([*literal, *calls(case, away)]),
-        fix=f"give every rank the same address and port; {named(rest[:1])} has {wanted.endpoint}",
+        title=f"{sentence(names_of(away))} waited at {there.endpoint}, and {names_of(rest)} at {wanted.endpoint}",
+        locations=distinct([*literal, *calls(job, away)]),
+        fix=f"give every rank the same address and port; {names_of(rest[:1])} has {wanted.endpoint}",
     )
 
 
-def _other_size(case: Job, state: Rendezvous) -> Incomplete | None:
-    wrong = with_other_size(case, [*state.came, *state.through])
+def _other_size(job: Job, state: RendezvousState) -> Incomplete | None:
+    wrong = with_other_size(job, [*state.came, *state.through])
     if not wrong:
         return None
     told = asked(wrong[0]).world
     rest = [one for one in (*state.came, *state.through) if one not in wrong]
     return Incomplete(
-        stories=wrong,
+        processes=wrong,
         ranks=_ranks(wrong),
-        title=f"{sentence(named(wrong))} waited for {told} ranks, and {named(rest)} for {asked(rest[0]).world}",
-        locations=distinct([*setting(case, _SIZES, str(told)), *calls(case, wrong)]),
-        fix=f"give every rank the same world size; {len(case.ranks)} were started",
+        title=f"{sentence(names_of(wrong))} waited for {told} ranks, and {names_of(rest)} for {asked(rest[0]).world}",
+        locations=distinct([*lines_setting(job, _SIZES, str(told)), *calls(job, wrong)]),
+        fix=f"give every rank the same world size; {len(job.ranks)} were started",
     )
 
 
-def _same_rank(case: Job, state: Rendezvous) -> Incomplete | None:
-    same = with_same_rank([one for one in case.processes if one in state.came or events_of(one, BEGUN)])
+def _same_rank(job: Job, state: RendezvousState) -> Incomplete | None:
+    same = with_same_rank([one for one in job.processes if one in state.came or events_of(one, BEGUN)])
     if not same or not state.never:
         return None
     rank = asked(same[0]).rank
     return Incomplete(
-        stories=same,
+        processes=same,
         ranks=state.never,
         title=f"{len(same)} processes came as rank {rank}, and {shown_ranks(state.never)} never came",
-        locations=distinct([*setting(case, ("RANK", "rank", "node_rank"), str(rank)), *calls(case, same)]),
+        locations=distinct([*lines_setting(job, ("RANK", "rank", "node_rank"), str(rank)), *calls(job, same)]),
         fix="give each process a rank of its own",
     )
 
 
-def _never_started(case: Job, state: Rendezvous) -> Incomplete | None:
+def _never_started(job: Job, state: RendezvousState) -> Incomplete | None:
     if not state.never or state.world is None:
         return None
     size = str(state.world)
-    set_at = setting(case, _SIZES, size)
-    spawned = [line.location for line in lines_with(case, _SPAWNS, "python")]
+    set_at = lines_setting(job, _SIZES, size)
+    spawned = [line.location for line in lines_with(job, _SPAWNS, "python")]
     return Incomplete(
-        stories=state.came,
+        processes=state.came,
         ranks=state.never,
-        title=f"{sentence(named(state.came))} waited for {size} ranks, but {len(case.ranks)} were started: "
+        title=f"{sentence(names_of(state.came))} waited for {size} ranks, but {len(job.ranks)} were started: "
         f"{shown_ranks(state.never)} never came",
         locations=distinct([*set_at, *spawned]),
-        fix=f"start {size} ranks, or set the world size to the {len(case.ranks)} that are started",
+        fix=f"start {size} ranks, or set the world size to the {len(job.ranks)} that are started",
     )
 
 
-def _ended_without(case: Job, state: Rendezvous) -> Incomplete | None:
+def _ended_without(job: Job, state: RendezvousState) -> Incomplete | None:
     if not state.ended:
         return None
     exits = [
         line
         for one in state.ended
         for event in events_of(one, "sys.exit", "os._exit")[-1:]
-        for line in own_lines(case, one, event.path)[:1]
+        for line in own_lines(job, one, event.path)[:1]
     ]
-    left = [line for one in state.came for line in leavings_before(case, _path(one))]
-    guards = [line for one in state.came for line in guard_of(case, _path(one))]
+    left = [line for one in state.came for line in leavings_before(job, _path(one))]
+    guards = [line for one in state.came for line in guarding_condition(job, _path(one))]
     return Incomplete(
-        stories=state.ended,
+        processes=state.ended,
         ranks=_ranks(state.ended),
-        title=f"{sentence(named(state.ended))} ended without init_process_group, in which {named(state.came)} waited",
+        title=f"{sentence(names_of(state.ended))} ended without init_process_group, in which {names_of(state.came)} waited",
         locations=distinct([*exits, *guards, *left]),
         fix="let every rank come to init_process_group, or start only those that do",
     )
 
 
-def _stands_before(case: Job, state: Rendezvous) -> Incomplete | None:
+def _stands_before(job: Job, state: RendezvousState) -> Incomplete | None:
     if not state.before:
         return None
-    lines = distinct([line for one in state.before for line in own_lines(case, one, main_stack(one))[:1]])
+    lines = distinct([line for one in state.before for line in own_lines(job, one, main_stack(one))[:1]])
     at = f" at {', '.join(lines)}" if lines else ""
     return Incomplete(
-        stories=state.before,
+        processes=state.before,
         ranks=_ranks(state.before),
-        title=f"{sentence(named(state.before))} stood{at} and never came to init_process_group, in which "
-        f"{named(state.came)} waited",
-        locations=distinct([line for one in state.before for line in own_lines(case, one, main_stack(one))[:2]]),
+        title=f"{sentence(names_of(state.before))} stood{at} and never came to init_process_group, in which "
+        f"{names_of(state.came)} waited",
+        locations=distinct([line for one in state.before for line in own_lines(job, one, main_stack(one))[:2]]),
         fix=f"look at what {lines[0] if lines else 'it'} waits for; let no rank wait or work long before "
         "init_process_group",
         sure=False,
     )
 
 
-def _other_nodes(case: Job, state: Rendezvous) -> Incomplete | None:
+def _other_nodes(job: Job, state: RendezvousState) -> Incomplete | None:
     if not state.launchers:
         return None
     first = state.launchers[0]
@@ -177,26 +184,26 @@ def _other_nodes(case: Job, state: Rendezvous) -> Incomplete | None:
     size = option(first.argv, "--nproc-per-node", "--num-processes") or ""
     endpoint = option(first.argv, "--rdzv-endpoint", "--master-addr") or ""
     return Incomplete(
-        stories=state.launchers,
+        processes=state.launchers,
         ranks=_of_other_nodes(state.launchers, nodes, size),
         title=f"The launcher waited for {nodes or 'other'} nodes, and {own} came: it was started {own} time"
         f"{'s' if own != 1 else ''}, and no rank was started",
-        locations=distinct([*setting(case, _NODES, nodes), *launch_lines(case)]),
+        locations=distinct([*lines_setting(job, _NODES, nodes), *launch_lines(job)]),
         fix=f"start the same command on every node, with the same endpoint{' ' + endpoint if endpoint else ''}; or "
         "--nnodes 1 where this is the only one",
         commands=("torchrun --nnodes N --node-rank I --rdzv-endpoint HOST:PORT ...",),
     )
 
 
-def _unknown(case: Job, state: Rendezvous) -> Incomplete:
+def _unknown(job: Job, state: RendezvousState) -> Incomplete:
     """All came, and still none went on: a key that nobody sets, or a file that an earlier run left."""
     file = next((asked(one).endpoint for one in state.came if asked(one).endpoint.startswith("file:")), "")
-    where = distinct([case.line(frame) for one in state.came for frame in _path(one)[:1]])
+    where = distinct([job.line(frame) for one in state.came for frame in _path(one)[:1]])
     why = f"; {file} may hold what an earlier run wrote" if file else ""
     return Incomplete(
-        stories=state.came,
+        processes=state.came,
         ranks=(),
-        title=f"{sentence(named(state.came or state.launchers))} waited at {', '.join(where) or 'its rendezvous'} "
+        title=f"{sentence(names_of(state.came or state.launchers))} waited at {', '.join(where) or 'its rendezvous'} "
         f"before there was a process group, and nobody else was there to answer{why}",
         locations=where,
         fix=f"remove {file.removeprefix('file://')} before each run" if file else "see which rank sets what it waits "
@@ -205,7 +212,7 @@ def _unknown(case: Job, state: Rendezvous) -> Incomplete:
     )  # fmt: skip
 
 
-_REASONS: tuple[Callable[[Job, Rendezvous], Incomplete | None], ...] = (
+_REASONS: tuple[Callable[[Job, RendezvousState], Incomplete | None], ...] = (
     _other_place,
     _other_size,
     _same_rank,
@@ -228,40 +235,40 @@ def _of_other_nodes(launchers: Sequence[JobProcess], nodes: str, size: str) -> t
     return tuple(rank for node in missing for rank in range(node * each, (node + 1) * each))[:4096]
 
 
-def _ranks(stories: Sequence[JobProcess]) -> tuple[int, ...]:
-    return tuple(one.rank for one in stories if one.rank is not None)
+def _ranks(processes: Sequence[JobProcess]) -> tuple[int, ...]:
+    return tuple(one.rank for one in processes if one.rank is not None)
 
 
-def _path(story: JobProcess) -> tuple[Frame, ...]:
+def _path(process: JobProcess) -> tuple[Frame, ...]:
     """Returns the user's lines that lead to its rendezvous, innermost first."""
-    begun = events_of(story, BEGUN)
-    return own_frames(story, begun[-1].path if begun else main_stack(story))
+    begun = events_of(process, BEGUN)
+    return user_frames_of(process, begun[-1].path if begun else main_stack(process))
 
 
-def guard_of(case: Job, path: Sequence[Frame]) -> tuple[str, ...]:
+def guarding_condition(job: Job, path: Sequence[Frame]) -> tuple[str, ...]:
     """Returns the lines of the conditions that enclose a call path, innermost first."""
     found = []
     for frame in path:
-        source = case.sources.file(frame.file)
+        source = job.sources.file(frame.file)
         root: ast.AST | None = source.function_at(frame.line) or source.tree
         nodes = [node for node in walk(root) if isinstance(node, ast.If | ast.IfExp)] if root is not None else []
         around = [node for node in nodes if _inside(node, frame.line) and not _is_main(node)]
         lines = sorted({node.lineno for node in around}, reverse=True)
-        found += [case.line(Frame(file=frame.file, line=line, function="")) for line in lines]
+        found += [job.line(Frame(file=frame.file, line=line, function="")) for line in lines]
     return tuple(found)
 
 
-def leavings_before(case: Job, path: Sequence[Frame]) -> tuple[str, ...]:
+def leavings_before(job: Job, path: Sequence[Frame]) -> tuple[str, ...]:
     """Returns the conditions, and the returns in them, by which a function is left before the call, nearest first."""
     found = []
     for frame in path:
-        root = case.sources.file(frame.file).function_at(frame.line)
+        root = job.sources.file(frame.file).function_at(frame.line)
         ifs = [node for node in walk(root) if isinstance(node, ast.If)] if root is not None else []
         before = sorted((node for node in ifs if (node.end_lineno or 0) < frame.line), key=lambda node: -node.lineno)
         for node in before:
             returns = [one.lineno for one in node.body if isinstance(one, ast.Return)]
             lines = [node.lineno, *returns] if returns else []
-            found += [case.line(Frame(file=frame.file, line=line, function="")) for line in lines]
+            found += [job.line(Frame(file=frame.file, line=line, function="")) for line in lines]
     return tuple(found)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_list import words
-from diagnostics.dynamic.job.process_queries import called, main_stack, own_frames, still_there, text_at
-from diagnostics.dynamic.launch.init_progress import made_group, variable
+from diagnostics.dynamic.job.process_queries import called, is_alive, main_stack, text_at, user_frames_of
+from diagnostics.dynamic.launch.init_progress import initialised, variable
 from diagnostics.record.agent_data import GROUP_MADE
 
 BEGUN = f"{GROUP_MADE}-begin"
@@ -41,7 +41,7 @@ class RendezvousTarget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendezvous:
+class RendezvousState:
     """Who is where, before any process group exists."""
 
     came: tuple[JobProcess, ...]  # wait in it now
@@ -53,23 +53,23 @@ class Rendezvous:
     world: int | None  # the ranks that those who came wait for
 
 
-def rendezvous(case: Job) -> Rendezvous | None:
+def rendezvous(job: Job) -> RendezvousState | None:
     """Returns how a rendezvous stands that is not complete; None where nobody waits in one."""
-    launchers = tuple(one for one in case.processes if one.part is ProcessRole.LAUNCHER and _launcher_waits(one))
-    came = tuple(one for one in case.ranks if waits_in_rendezvous(case, one))
-    if not came and not (launchers and not case.ranks):
+    launchers = tuple(one for one in job.processes if one.part is ProcessRole.LAUNCHER and _launcher_waits(one))
+    came = tuple(one for one in job.ranks if waits_in_rendezvous(job, one))
+    if not came and not (launchers and not job.ranks):
         return None
-    return state_of(case, came, launchers=launchers if not came else ())
+    return state_of(job, came, launchers=launchers if not came else ())
 
 
-def state_of(case: Job, came: tuple[JobProcess, ...], *, launchers: tuple[JobProcess, ...] = ()) -> Rendezvous:
+def state_of(job: Job, came: tuple[JobProcess, ...], *, launchers: tuple[JobProcess, ...] = ()) -> RendezvousState:
     """Returns how the rendezvous stands to which the ranks `came` have come, whatever became of them there."""
-    rest = [one for one in case.ranks if one not in came]
-    through = tuple(one for one in rest if made_group(one))
-    others = [one for one in rest if not made_group(one)]
+    rest = [one for one in job.ranks if one not in came]
+    through = tuple(one for one in rest if initialised(one))
+    others = [one for one in rest if not initialised(one)]
     world = _world(came)
-    seen = {one.rank for one in case.ranks} | {asked(one).rank for one in came}
-    return Rendezvous(
+    seen = {one.rank for one in job.ranks} | {asked(one).rank for one in came}
+    return RendezvousState(
         came=came,
         launchers=launchers,
         through=through,
@@ -80,68 +80,68 @@ def state_of(case: Job, came: tuple[JobProcess, ...], *, launchers: tuple[JobPro
     )
 
 
-def waits_in_rendezvous(case: Job, story: JobProcess) -> bool:
+def waits_in_rendezvous(job: Job, process: JobProcess) -> bool:
     """Whether the main thread of a process is inside init_process_group, or a store, before it made a group."""
-    if not still_there(story) or story.agent is None or made_group(story):
+    if not is_alive(process) or process.agent is None or initialised(process):
         return False
-    main = main_stack(story)
+    main = main_stack(process)
     if any(called(frame) == "init_process_group" or _OF_RANKS.search(frame.file) for frame in main):
         return True
     if not main:
-        return story.agent.last_event(BEGUN) is not None
+        return process.agent.last_event(BEGUN) is not None
     # Stores are C++: the line of the program that calls one is the innermost frame.
-    own = own_frames(story, main)
-    folder = story.agent.agent_folder
+    own = user_frames_of(process, main)
+    folder = process.agent.agent_folder
     innermost = next((frame for frame in main if not (folder and frame.file.startswith(folder))), None)
-    return bool(own) and innermost == own[0] and bool(_STORES.search(text_at(case, own[0])))
+    return bool(own) and innermost == own[0] and bool(_STORES.search(text_at(job, own[0])))
 
 
-def asked(story: JobProcess) -> RendezvousTarget:
+def asked(process: JobProcess) -> RendezvousTarget:
     """Returns whom the process asks: what init_process_group was called with, else its environment."""
-    event = story.agent.last_event(BEGUN) if story.agent is not None else None
+    event = process.agent.last_event(BEGUN) if process.agent is not None else None
     said = words(event.text) if event is not None else {}
     method = event.text.partition(" | ")[2] if event is not None else ""
     by_variables = not method or method.startswith("env:")
-    world = said.get("world_size") or variable(story, "WORLD_SIZE")
-    rank = said.get("rank") or variable(story, "RANK")
+    world = said.get("world_size") or variable(process, "WORLD_SIZE")
+    rank = said.get("rank") or variable(process, "RANK")
     return RendezvousTarget(
-        address=said.get("address") or (variable(story, "MASTER_ADDR") if by_variables else ""),
-        port=said.get("port") or (variable(story, "MASTER_PORT") if by_variables else ""),
+        address=said.get("address") or (variable(process, "MASTER_ADDR") if by_variables else ""),
+        port=said.get("port") or (variable(process, "MASTER_PORT") if by_variables else ""),
         method=method,
         world=int(world) if world.isdigit() and len(world) < 7 else None,
-        rank=int(rank) if rank.isdigit() and len(rank) < 7 else story.rank,
+        rank=int(rank) if rank.isdigit() and len(rank) < 7 else process.rank,
     )
 
 
-def apart(case: Job, stories: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
+def apart(job: Job, processes: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
     """Returns those that meet elsewhere than rank 0, or than most where rank 0 is not among them; () for one place."""
-    places = {one.pid: asked(one).endpoint for one in stories}
+    places = {one.pid: asked(one).endpoint for one in processes}
     known = {pid: place for pid, place in places.items() if place}
     if len(set(known.values())) < 2:
         return ()
-    zero = next((one for one in stories if asked(one).rank == 0 and one.pid in known), None)
+    zero = next((one for one in processes if asked(one).rank == 0 and one.pid in known), None)
     right = known[zero.pid] if zero is not None else Counter(known.values()).most_common(1)[0][0]
-    return tuple(one for one in stories if known.get(one.pid, right) != right)
+    return tuple(one for one in processes if known.get(one.pid, right) != right)
 
 
-def with_other_size(case: Job, stories: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
+def with_other_size(job: Job, processes: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
     """Returns those that were told another number of ranks than there are, where not all were told the same."""
-    sizes = {one.pid: asked(one).world for one in stories}
+    sizes = {one.pid: asked(one).world for one in processes}
     told = {size for size in sizes.values() if size is not None}
     if len(told) < 2:
         return ()
-    right = len(case.ranks) if len(case.ranks) in told else Counter(filter(None, sizes.values())).most_common(1)[0][0]
-    return tuple(one for one in stories if sizes[one.pid] not in (None, right))
+    right = len(job.ranks) if len(job.ranks) in told else Counter(filter(None, sizes.values())).most_common(1)[0][0]
+    return tuple(one for one in processes if sizes[one.pid] not in (None, right))
 
 
-def with_same_rank(stories: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
+def with_same_rank(processes: Sequence[JobProcess]) -> tuple[JobProcess, ...]:
     """Returns the processes that came as a rank which another one claims, too."""
-    claimed = Counter(asked(one).rank for one in stories)
-    return tuple(one for one in stories if asked(one).rank is not None and claimed[asked(one).rank] > 1)
+    claimed = Counter(asked(one).rank for one in processes)
+    return tuple(one for one in processes if asked(one).rank is not None and claimed[asked(one).rank] > 1)
 
 
-def _ended_by_itself(story: JobProcess) -> bool:
-    return not still_there(story) and story.ended_by in ("", "unknown")
+def _ended_by_itself(process: JobProcess) -> bool:
+    return not is_alive(process) and process.ended_by in ("", "unknown")
 
 
 def _world(came: Sequence[JobProcess]) -> int | None:
@@ -149,6 +149,6 @@ def _world(came: Sequence[JobProcess]) -> int | None:
     return max(told, default=None)
 
 
-def _launcher_waits(story: JobProcess) -> bool:
-    inside = (_OF_LAUNCHERS.search(frame.file) and "rendezvous" in frame.function for frame in main_stack(story))
-    return still_there(story) and any(inside)
+def _launcher_waits(process: JobProcess) -> bool:
+    inside = (_OF_LAUNCHERS.search(frame.file) and "rendezvous" in frame.function for frame in main_stack(process))
+    return is_alive(process) and any(inside)

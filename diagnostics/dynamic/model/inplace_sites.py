@@ -16,8 +16,8 @@ from diagnostics.dynamic.model.model_classes import (
     SourceSite,
     called_name,
     entered_classes,
-    job_files,
     parents,
+    source_files_of,
 )
 from diagnostics.static.program.ast_walk import walk
 
@@ -37,13 +37,13 @@ class InplaceSite:
     score: int
 
 
-def changes(case: Job, story: JobProcess, operation: str) -> tuple[InplaceSite, ...]:
+def changes(job: Job, process: JobProcess, operation: str) -> tuple[InplaceSite, ...]:
     """Returns the statements that may have changed the tensor, best first; `operation` as autograd names it."""
     wanted = re.sub(r"Backward\d*$", "", operation).lower()
-    reached = _reached(case, story)
+    reached = _reached(job, process)
     found: dict[str, InplaceSite] = {}
-    for file in job_files(case, story):
-        tree = case.sources.file(file).tree
+    for file in source_files_of(job, process):
+        tree = job.sources.file(file).tree
         if tree is None:
             continue
         above, stepped = parents(tree), _optimizers(tree)
@@ -51,8 +51,8 @@ def changes(case: Job, story: JobProcess, operation: str) -> tuple[InplaceSite, 
             kind = _kind(node) or ("optimizer" if _steps(node) in stepped else "")
             if not kind or _is_counter(node, above):
                 continue
-            score = _score(node, kind, wanted, above, reached) - _comes_too_late(case, story, file, node)
-            place = SourceSite(file=file, node=node).location(case)
+            score = _score(node, kind, wanted, above, reached) - _comes_too_late(job, process, file, node)
+            place = SourceSite(file=file, node=node).location(job)
             if score > 0 and (place not in found or found[place].score < score):
                 text = ast.unparse(node)[:120]
                 found[place] = InplaceSite(location=place, text=text, operation=kind, score=score)
@@ -129,10 +129,10 @@ def _function(node: ast.AST, above: dict[ast.AST, ast.AST]) -> Function | None:
     return outer
 
 
-def _reached(case: Job, story: JobProcess) -> tuple[set[str], set[str]]:
+def _reached(job: Job, process: JobProcess) -> tuple[set[str], set[str]]:
     """Returns (classes whose forward ran, functions the exception came through)."""
-    frames = story.uncaught.user_path if story.uncaught is not None else ()
-    classes = {name.rpartition(".")[2] for name in entered_classes(story)}
+    frames = process.uncaught.user_path if process.uncaught is not None else ()
+    classes = {name.rpartition(".")[2] for name in entered_classes(process)}
     return classes, {frame.function.rpartition(".")[2] for frame in frames}
 
 
@@ -156,10 +156,10 @@ def _score(
     return score + 6 if same and wanted else score
 
 
-def _comes_too_late(case: Job, story: JobProcess, file: str, node: ast.AST) -> int:
+def _comes_too_late(job: Job, process: JobProcess, file: str, node: ast.AST) -> int:
     """1 where the statement stands at or after the line that failed: it may only have run in an earlier turn."""
-    failed = [frame.line for frame in (story.uncaught.user_path if story.uncaught else ()) if frame.file == file]
-    function = case.sources.file(file).function_at(failed[0]) if failed else None
+    failed = [frame.line for frame in (process.uncaught.user_path if process.uncaught else ()) if frame.file == file]
+    function = job.sources.file(file).function_at(failed[0]) if failed else None
     first, last = (function.lineno, function.end_lineno or 0) if function is not None else (0, 1 << 30)
     at = getattr(node, "lineno", 0)
     return int(bool(failed) and first <= at <= last and at >= failed[0])

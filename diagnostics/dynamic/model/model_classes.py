@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.frames import shown_path
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import user_files
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.static.program.ast_walk import children, walk
 
 MAX_FILES = 60
@@ -22,27 +22,27 @@ class SourceSite:
     file: str
     node: ast.AST
 
-    def location(self, case: Job) -> str:
+    def location(self, job: Job) -> str:
         """Returns "model.py:31"."""
-        return f"{shown_path(self.file, case.job.cwd)}:{getattr(self.node, 'lineno', 1)}"
+        return f"{shown_path(self.file, job.facts.cwd)}:{getattr(self.node, 'lineno', 1)}"
 
 
-def job_files(case: Job, story: JobProcess) -> tuple[str, ...]:
+def source_files_of(job: Job, process: JobProcess) -> tuple[str, ...]:
     """Returns the job's own Python files that the process was seen in."""
-    return tuple(name for name, _ in user_files(case, story))[:MAX_FILES]
+    return tuple(name for name, _ in job_sources(job, process))[:MAX_FILES]
 
 
-def functions(case: Job, file: str) -> Iterator[Function]:
+def functions(job: Job, file: str) -> Iterator[Function]:
     """Yields every function of a file."""
-    tree = case.sources.file(file).tree
+    tree = job.sources.file(file).tree
     yield from (node for node in walk(tree) if isinstance(node, Function)) if tree is not None else ()
 
 
-def class_of(case: Job, files: tuple[str, ...], name: str) -> tuple[str, ast.ClassDef] | None:
+def class_of(job: Job, files: tuple[str, ...], name: str) -> tuple[str, ast.ClassDef] | None:
     """Returns (file, class) by its qualified name, None where none of the files has it."""
     last = name.rpartition(".")[2]
     for file in files:
-        tree = case.sources.file(file).tree
+        tree = job.sources.file(file).tree
         for node in walk(tree) if tree is not None else ():
             if isinstance(node, ast.ClassDef) and node.name == last:
                 return file, node
@@ -54,9 +54,9 @@ def method(kind: ast.ClassDef, name: str) -> Function | None:
     return next((node for node in kind.body if isinstance(node, Function) and node.name == name), None)
 
 
-def entered_classes(story: JobProcess) -> tuple[str, ...]:
+def entered_classes(process: JobProcess) -> tuple[str, ...]:
     """Returns the classes of the modules the process was seen to call, each once."""
-    entered = story.agent.entered if story.agent is not None else ()
+    entered = process.agent.entered if process.agent is not None else ()
     return tuple(dict.fromkeys(entry.module.class_name for entry in entered))
 
 

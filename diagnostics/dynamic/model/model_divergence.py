@@ -11,7 +11,7 @@ from typing import TypeGuard
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, source_files_of
 from diagnostics.dynamic.model.rank_taint import FileTaint, depends, enclosing_branch, rank_taint
 from diagnostics.record.agent_data import Construction
 from diagnostics.static.program.ast_walk import walk
@@ -25,7 +25,7 @@ TYPE = re.compile(r"\btorch\.(?:b?float\d*|double|half)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class ModelDivergence:
     """`locations` best first; `odd` is the rank that made more than the other, None where that is not known."""
 
     locations: tuple[str, ...]
@@ -33,7 +33,7 @@ class Difference:
     odd: int | None
 
 
-def model_difference(case: Job, one: JobProcess, other: JobProcess) -> Difference:
+def model_difference(job: Job, one: JobProcess, other: JobProcess) -> ModelDivergence:
     """Returns the lines by which the models of two ranks differ."""
     first, second = _made(one), _made(other)
     differing = [key for key in (first | second) if first[key] != second[key]]
@@ -42,24 +42,24 @@ def model_difference(case: Job, one: JobProcess, other: JobProcess) -> Differenc
         kind, frame = key[0], key[1]
         more = one if first[key] > second[key] else other
         shown = (
-            f"{first[key]} {kind} at {case.line(frame)} on rank {one.rank}, {second[key]} on rank {other.rank}"
+            f"{first[key]} {kind} at {job.line(frame)} on rank {one.rank}, {second[key]} on rank {other.rank}"
             if frame is not None
             else ""
         )
         alone = _entered_alone(more, other if more is one else one)
-        lines = [line for frame in (*alone, *key[1:]) if frame is not None for line in _branch_and_line(case, frame)]
-        return Difference(locations=(*lines, *_by_source(case, one)), made=shown, odd=more.rank)
-    return Difference(locations=_by_source(case, one), made="", odd=None)
+        lines = [line for frame in (*alone, *key[1:]) if frame is not None for line in _branch_and_line(job, frame)]
+        return ModelDivergence(locations=(*lines, *_by_source(job, one)), made=shown, odd=more.rank)
+    return ModelDivergence(locations=_by_source(job, one), made="", odd=None)
 
 
-def casts_by_rank(case: Job, story: JobProcess) -> tuple[str, ...]:
+def casts_by_rank(job: Job, process: JobProcess) -> tuple[str, ...]:
     """Returns the lines that convert something to another type in a branch that depends on the rank."""
     found = []
-    for file in job_files(case, story):
-        tree = case.sources.file(file).tree
+    for file in source_files_of(job, process):
+        tree = job.sources.file(file).tree
         for node in walk(tree) if tree is not None else ():
             if tree is not None and _casts(node) and enclosing_branch(tree, node.lineno, rank_taint(tree)) is not None:
-                found.append(SourceSite(file=file, node=node).location(case))
+                found.append(SourceSite(file=file, node=node).location(job))
     return tuple(dict.fromkeys(found))
 
 
@@ -72,10 +72,10 @@ def _casts(node: ast.AST) -> TypeGuard[ast.Call]:
     return called_name(node) in CASTS and not node.args
 
 
-def _made(story: JobProcess) -> Counter[tuple[str, Frame | None, Frame | None]]:
+def _made(process: JobProcess) -> Counter[tuple[str, Frame | None, Frame | None]]:
     """Counts constructions by class and the two innermost lines that led to them."""
     made: Counter[tuple[str, Frame | None, Frame | None]] = Counter()
-    for one in story.agent.constructions if story.agent is not None else ():
+    for one in process.agent.constructions if process.agent is not None else ():
         if one.class_name not in ("DistributedDataParallel", "FullyShardedDataParallel"):
             frames = user_frames(_callers(one))
             made[one.class_name, frames[0] if frames else None, frames[1] if len(frames) > 1 else None] += 1
@@ -92,9 +92,9 @@ def _entered_alone(more: JobProcess, less: JobProcess) -> tuple[Frame, ...]:
     return ()
 
 
-def _ways(story: JobProcess) -> list[tuple[Frame, ...]]:
+def _ways(process: JobProcess) -> list[tuple[Frame, ...]]:
     """Returns the call paths along which a rank made modules, outermost first."""
-    made = story.agent.constructions if story.agent is not None else ()
+    made = process.agent.constructions if process.agent is not None else ()
     return [tuple(reversed(user_frames(_callers(one)))) for one in made]
 
 
@@ -102,19 +102,19 @@ def _callers(one: Construction) -> tuple[Frame, ...]:
     return one.path[one.own :] or one.path
 
 
-def _branch_and_line(case: Job, frame: Frame) -> list[str]:
-    tree = case.sources.file(frame.file).tree
+def _branch_and_line(job: Job, frame: Frame) -> list[str]:
+    tree = job.sources.file(frame.file).tree
     branch = enclosing_branch(tree, frame.line, rank_taint(tree)) if tree is not None else None
-    found = [SourceSite(file=frame.file, node=branch).location(case)] if branch is not None else []
-    return [*found, case.line(frame)]
+    found = [SourceSite(file=frame.file, node=branch).location(job)] if branch is not None else []
+    return [*found, job.line(frame)]
 
 
-def _by_source(case: Job, story: JobProcess) -> tuple[str, ...]:
+def _by_source(job: Job, process: JobProcess) -> tuple[str, ...]:
     """Lines that depend on the rank, or else on chance, and reach a constructor, in order of that chain."""
     for chance in (False, True):
         scored: list[tuple[int, int, int, str]] = []
-        for file in job_files(case, story):
-            tree = case.sources.file(file).tree
+        for file in source_files_of(job, process):
+            tree = job.sources.file(file).tree
             if tree is None:
                 continue
             taint = rank_taint(tree, chance=chance)
@@ -127,9 +127,7 @@ def _by_source(case: Job, story: JobProcess) -> tuple[str, ...]:
                 leads = near < FAR and _score(statement, taint, set(distances), chance, changed)
                 score = leads + NEAR if leads else _score(statement, taint, wanted, chance)
                 if score:
-                    scored.append(
-                        (-score, near, statement.lineno, SourceSite(file=file, node=statement).location(case))
-                    )
+                    scored.append((-score, near, statement.lineno, SourceSite(file=file, node=statement).location(job)))
         if scored:
             return tuple(dict.fromkeys(place for *_, place in sorted(scored)))[:4]
     return ()

@@ -19,9 +19,9 @@ from diagnostics.dynamic.model.model_classes import (
     SourceSite,
     called_name,
     class_of,
-    job_files,
     method,
     parents,
+    source_files_of,
 )
 from diagnostics.record.agent_data import Construction, ModuleName
 from diagnostics.static.program.ast_walk import walk
@@ -42,7 +42,7 @@ _OWN = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unused:
+class UnusedParameter:
     """A module (or parameter) without a gradient. `left_out` are the lines of a forward that skip it, best first."""
 
     path: str
@@ -63,35 +63,35 @@ class _Node:
 
 
 def unused_parts(
-    case: Job, story: JobProcess, indices: Sequence[int], names: Sequence[str]
-) -> tuple[tuple[Unused, ...], bool]:
+    job: Job, process: JobProcess, indices: Sequence[int], names: Sequence[str]
+) -> tuple[tuple[UnusedParameter, ...], bool]:
     """Returns the modules that got no gradient and whether torch's own indices or names say so.
 
     A name that is not found in the model as recorded is told without the line that makes it. Without names, and where
     no index fits, it is the modules that were made and never entered.
     """
-    files = job_files(case, story)
-    entered = {entry.module.path: entry.module for entry in story.agent.entered} if story.agent is not None else {}
-    root = _tree(case, story)
+    files = source_files_of(job, process)
+    entered = {entry.module.path: entry.module for entry in process.agent.entered} if process.agent is not None else {}
+    root = _tree(job, process)
     flat = list(_parameters(root)) if root is not None else []
     known = {f"{node.path}.{own}".strip("."): (node, own) for node, own in flat}
     nodes = [known[name] for name in names if name in known] if names else _by_index(flat, indices)
     sure = bool(names or nodes)
     if root is not None and not sure:
         nodes = [(node, "") for node in _all(root) if node.own and node.path not in entered and node is not root]
-    found = _placed(case, files, root, nodes, entered) if root is not None else {}
-    unplaced = [_by_name_only(case, files, entered, name) for name in names if name not in known]
+    found = _placed(job, files, root, nodes, entered) if root is not None else {}
+    unplaced = [_by_name_only(job, files, entered, name) for name in names if name not in known]
     return tuple({**found, **{part.path: part for part in unplaced}}.values()), sure
 
 
 def _placed(
-    case: Job,
+    job: Job,
     files: tuple[str, ...],
     root: _Node,
     nodes: Sequence[tuple[_Node, str]],
     entered: Mapping[str, ModuleName],
-) -> dict[str, Unused]:
-    found: dict[str, Unused] = {}
+) -> dict[str, UnusedParameter]:
+    found: dict[str, UnusedParameter] = {}
     for node, own in nodes:
         path = f"{node.path}.{own}".strip(".") if own and own not in ("weight", "bias") else node.path
         made = next((at for name, at in node.own if name == own and at), node.made)
@@ -99,26 +99,28 @@ def _placed(
         kind, attribute = (whole.parent_class, _attribute(whole.path))
         if path != node.path and whole is node:
             kind, attribute = node.class_name, own
-        lines = skipping_lines(case, files, kind, attribute)
+        lines = skipping_lines(job, files, kind, attribute)
         found.setdefault(
             path,
-            Unused(path=path, class_name=node.class_name, made=made, left_out=lines, entered=node.path in entered),
+            UnusedParameter(
+                path=path, class_name=node.class_name, made=made, left_out=lines, entered=node.path in entered
+            ),
         )
     return found
 
 
-def _by_name_only(case: Job, files: tuple[str, ...], entered: Mapping[str, ModuleName], name: str) -> Unused:
+def _by_name_only(job: Job, files: tuple[str, ...], entered: Mapping[str, ModuleName], name: str) -> UnusedParameter:
     """What is known of a parameter by its name: what the modules that ran are called."""
     path, _, own = name.rpartition(".")
     if own not in ("weight", "bias") or not path:
         path, own = name, ""
     above, _, attribute = path.rpartition(".")
     skipped = path not in entered and above in entered and not attribute.isdigit()
-    return Unused(
+    return UnusedParameter(
         path=path,
         class_name=entered[path].class_name if path in entered else "",
         made="",
-        left_out=skipping_lines(case, files, entered[above].class_name, attribute) if skipped else (),
+        left_out=skipping_lines(job, files, entered[above].class_name, attribute) if skipped else (),
         entered=path in entered,
     )
 
@@ -138,28 +140,28 @@ def _attribute(path: str) -> str:
     return parts[-1] if parts else ""
 
 
-def _tree(case: Job, story: JobProcess) -> _Node | None:
+def _tree(job: Job, process: JobProcess) -> _Node | None:
     """The model that was called, as its constructors made it."""
-    agent = story.agent
+    agent = process.agent
     if agent is None or not agent.entered:
         return None
     root_class = agent.entered[-1].module.root_class or agent.entered[-1].module.class_name
     made = agent.constructions[:MAX_CONSTRUCTIONS]
-    files = job_files(case, story)
+    files = source_files_of(job, process)
     nodes: dict[int, _Node] = {}
     for position, one in enumerate(made):
         chain = open_constructions(made[: position + 1])
         top = next((at for at, outer in enumerate(chain) if outer.class_name == root_class), None)
         if top is None:
             continue
-        path, _ = construction_path(chain[top:], made, case.sources)
+        path, _ = construction_path(chain[top:], made, job.sources)
         parent = chain[-2] if len(chain) - top > 1 else None
         node = _Node(
             path=path,
             class_name=one.class_name,
-            made=_made_at(case, one),
+            made=_made_at(job, one),
             parent_class=parent.class_name if parent is not None else "",
-            own=_own_parameters(case, files, one),
+            own=_own_parameters(job, files, one),
         )
         nodes[one.sequence] = node
         if parent is not None and parent.sequence in nodes:
@@ -167,21 +169,21 @@ def _tree(case: Job, story: JobProcess) -> _Node | None:
     return next((node for node in nodes.values() if node.path == "" and node.class_name == root_class), None)
 
 
-def _made_at(case: Job, one: Construction) -> str:
+def _made_at(job: Job, one: Construction) -> str:
     frames = user_frames(one.path[one.own :])
-    return location(frames[0], case.job.cwd) if frames else ""
+    return location(frames[0], job.facts.cwd) if frames else ""
 
 
-def _own_parameters(case: Job, files: tuple[str, ...], one: Construction) -> list[tuple[str, str]]:
+def _own_parameters(job: Job, files: tuple[str, ...], one: Construction) -> list[tuple[str, str]]:
     if one.own == 0:
         count, without = _OWN.get(one.class_name, (0, 0))
         frames = user_frames(one.path)
-        statement = case.sources.file(frames[0].file).statement_at(frames[0].line) if frames else None
+        statement = job.sources.file(frames[0].file).statement_at(frames[0].line) if frames else None
         for call in walk(statement) if statement is not None else ():
             if isinstance(call, ast.Call) and called_name(call) == one.class_name and _without_bias(call):
                 count -= without
         return [(name, "") for name in ("weight", "bias", "weight2", "bias2")[:count]]
-    found = class_of(case, files, one.class_name)
+    found = class_of(job, files, one.class_name)
     init = method(found[1], "__init__") if found is not None else None
     own: dict[str, str] = {}
     for node in walk(init) if init is not None else ():
@@ -189,11 +191,11 @@ def _own_parameters(case: Job, files: tuple[str, ...], one: Construction) -> lis
         if isinstance(value, ast.Call) and called_name(value) == "Parameter":
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target  # type: ignore[attr-defined]
             if isinstance(target, ast.Attribute) and found is not None:
-                own[target.attr] = SourceSite(file=found[0], node=node).location(case)
+                own[target.attr] = SourceSite(file=found[0], node=node).location(job)
         if isinstance(node, ast.Call) and called_name(node) == "register_parameter" and found is not None:
             name = node.args[0] if node.args else None
             if isinstance(name, ast.Constant):
-                own[str(name.value)] = SourceSite(file=found[0], node=node).location(case)
+                own[str(name.value)] = SourceSite(file=found[0], node=node).location(job)
     return list(own.items())
 
 
@@ -220,12 +222,12 @@ def _by_index(flat: list[tuple[_Node, str]], indices: Sequence[int]) -> list[tup
     return [flat[index] for index in indices]
 
 
-def skipping_lines(case: Job, files: tuple[str, ...], class_name: str, attribute: str) -> tuple[str, ...]:
+def skipping_lines(job: Job, files: tuple[str, ...], class_name: str, attribute: str) -> tuple[str, ...]:
     """Returns the branches of class `class_name` that decide whether `self.attribute` is used, innermost first.
 
     Where it is used without a branch, the lines of its use; () where no method uses it.
     """
-    found = class_of(case, files, class_name)
+    found = class_of(job, files, class_name)
     if found is None or not attribute:
         return ()
     file, kind = found
@@ -238,7 +240,7 @@ def skipping_lines(case: Job, files: tuple[str, ...], class_name: str, attribute
             branches.extend(_around(use, above))
             branches.extend(_before(use, function, above))
     chosen = branches or uses
-    return tuple(dict.fromkeys(SourceSite(file=file, node=node).location(case) for node in chosen))
+    return tuple(dict.fromkeys(SourceSite(file=file, node=node).location(job) for node in chosen))
 
 
 def _uses(function: Function, attribute: str) -> list[ast.AST]:

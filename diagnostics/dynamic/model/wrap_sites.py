@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.model.model_classes import SourceSite, called_name, job_files
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, source_files_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.torch_code import model_wrappers
 
@@ -13,19 +13,19 @@ from diagnostics.static.torch_code import model_wrappers
 WRAPPERS = {*model_wrappers.WORDS, "prepare", "setup", "wrap"}
 
 
-def wrap_calls(case: Job, story: JobProcess) -> tuple[SourceSite, ...]:
+def wrap_sites(job: Job, process: JobProcess) -> tuple[SourceSite, ...]:
     """Returns the calls that wrap a model."""
     return tuple(
         SourceSite(file=file, node=node)
-        for file in job_files(case, story)
-        for node in _nodes(case, file)
+        for file in source_files_of(job, process)
+        for node in _nodes(job, file)
         if isinstance(node, ast.Call) and called_name(node) in WRAPPERS
     )
 
 
-def static_wraps(case: Job, story: JobProcess) -> tuple[SourceSite, ...]:
+def static_wraps(job: Job, process: JobProcess) -> tuple[SourceSite, ...]:
     """Returns the calls that wrap a model with static_graph=True."""
-    return tuple(place for place in wrap_calls(case, story) if _is_static(place.node))
+    return tuple(place for place in wrap_sites(job, process) if _is_static(place.node))
 
 
 def _is_static(node: ast.AST) -> bool:
@@ -34,29 +34,29 @@ def _is_static(node: ast.AST) -> bool:
     return isinstance(value, ast.Constant) and value.value is True
 
 
-def forward_calls(case: Job, story: JobProcess) -> tuple[str, ...]:
+def forward_calls(job: Job, process: JobProcess) -> tuple[str, ...]:
     """Returns the lines that call the wrapped model, in the function where most of them stand."""
     names: set[str] = set()
-    for file in job_files(case, story):
-        for node in _nodes(case, file):
+    for file in source_files_of(job, process):
+        for node in _nodes(job, file):
             if isinstance(node, ast.Assign) and _wraps(node.value):
                 names |= {ast.unparse(target).rpartition(".")[2] for target in node.targets}
     names |= {"model", "net", "ddp", "ddp_model"}
     found: list[SourceSite] = []
-    for file in job_files(case, story):
+    for file in source_files_of(job, process):
         calls = [
             SourceSite(file=file, node=node)
-            for node in _nodes(case, file)
+            for node in _nodes(job, file)
             if isinstance(node, ast.Call) and called_name(node) in names and not _wraps(node)
         ]
         found = max(found, calls, key=len)
-    return tuple(dict.fromkeys(place.location(case) for place in found))
+    return tuple(dict.fromkeys(place.location(job) for place in found))
 
 
 def _wraps(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and called_name(value) in WRAPPERS
 
 
-def _nodes(case: Job, file: str) -> list[ast.AST]:
-    tree = case.sources.file(file).tree
+def _nodes(job: Job, file: str) -> list[ast.AST]:
+    tree = job.sources.file(file).tree
     return list(walk(tree)) if tree is not None else []

@@ -149,7 +149,7 @@ def _number(node: ast.expr) -> float | None:
     return None
 
 
-def ending_of(loop: Loop) -> LoopExit:
+def loop_exit(loop: Loop) -> LoopExit:
     """Returns what ends a loop: its own condition, else that of the `if` with a break, return or raise in it."""
     if isinstance(loop, ast.While) and not _always(loop.test):
         return LoopExit(line=loop.lineno, words=f'while "{_short(loop.test)}" holds')

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import own_frames
+from diagnostics.dynamic.job.process_queries import user_frames_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 
 
-def made_before_start(case: Job, path: Sequence[Frame]) -> tuple[str, ...]:
+def creation_site(job: Job, path: Sequence[Frame]) -> tuple[str, ...]:
     """Returns the line that made what the innermost frame starts: `t = Thread(...)` of `t.start()`; () elsewhere."""
     if not path:
         return ()
-    source = case.sources.file(path[0].file)
+    source = job.sources.file(path[0].file)
     nodes = list(walk(source.tree)) if source.tree is not None else []
     started = {
         ast.unparse(node.func.value)
@@ -32,30 +32,32 @@ def made_before_start(case: Job, path: Sequence[Frame]) -> tuple[str, ...]:
         if any(ast.unparse(target) in started for target in node.targets)
     ]
     near = max((line for line in made if line <= path[0].line), default=max(made, default=None))
-    return () if near is None else (case.line(Frame(file=path[0].file, line=near, function="")),)
+    return () if near is None else (job.line(Frame(file=path[0].file, line=near, function="")),)
 
 
-def lines_in_files_of(case: Job, story: JobProcess, pattern: re.Pattern[str]) -> tuple[str, ...]:
+def lines_in_files_of(job: Job, process: JobProcess, pattern: re.Pattern[str]) -> tuple[str, ...]:
     """Returns the lines that fit, in the user's files of a process's call paths; no comments, no imports."""
-    events = story.agent.events if story.agent is not None else ()
-    paths = [*(event.path for event in events), *story.stacks]
-    return lines_in(case, dict.fromkeys(frame.file for path in paths for frame in own_frames(story, path)), pattern)
+    events = process.agent.events if process.agent is not None else ()
+    paths = [*(event.path for event in events), *process.stacks]
+    return lines_in(
+        job, dict.fromkeys(frame.file for path in paths for frame in user_frames_of(process, path)), pattern
+    )
 
 
-def lines_in(case: Job, files: Sequence[str] | dict[str, None], pattern: re.Pattern[str]) -> tuple[str, ...]:
+def lines_in(job: Job, files: Sequence[str] | dict[str, None], pattern: re.Pattern[str]) -> tuple[str, ...]:
     """Returns the locations of the lines of these files that fit `pattern`; no comments, no imports."""
     return tuple(
-        case.line(Frame(file=file, line=number, function=""))
+        job.line(Frame(file=file, line=number, function=""))
         for file in files
         if "/site-packages/" not in file
-        for number, text in enumerate(case.sources.file(file).lines, 1)
+        for number, text in enumerate(job.sources.file(file).lines, 1)
         if not text.lstrip().startswith(("#", "import ", "from ")) and pattern.search(text)
     )
 
 
-def in_loop(case: Job, frame: Frame) -> bool:
+def in_loop(job: Job, frame: Frame) -> bool:
     """Whether a line is in a loop of its function, or of its file outside of functions."""
-    source = case.sources.file(frame.file)
+    source = job.sources.file(frame.file)
     function = source.function_at(frame.line)
     waiting: list[ast.AST] = list(function.body if function is not None else source.tree.body if source.tree else [])
     while waiting:

@@ -14,7 +14,7 @@ from typing import Any
 from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import event_s, events_of, own_frames, still_there, text_at
+from diagnostics.dynamic.job.process_queries import event_s, events_of, is_alive, text_at, user_frames_of
 from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
 from diagnostics.dynamic.stall.creation_sites import lines_in
 
@@ -30,7 +30,7 @@ _FEEDS = re.compile(r"/multiprocessing/|/torch/utils/data/|/concurrent/futures/p
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftLock:
+class ForkedLock:
     """A forked process in a wait that nothing in it can end."""
 
     child: JobProcess
@@ -42,72 +42,72 @@ class LeftLock:
     sure: bool
 
 
-def left_locks(case: Job) -> tuple[LeftLock, ...]:
+def left_locks(job: Job) -> tuple[ForkedLock, ...]:
     """Returns the forked processes that can never go on, by start."""
-    found = (_left_lock(case, story) for story in case.processes)
+    found = (_left_lock(job, process) for process in job.processes)
     return tuple(one for one in found if one is not None)
 
 
-def cannot_wake(case: Job, story: JobProcess) -> bool:
+def cannot_wake(job: Job, process: JobProcess) -> bool:
     """Whether the main thread of a process waits, for ever, for another one of the same process that cannot do it.
 
     The others wait alike, or are servants of multiprocessing, which take no lock of the program's.
     """
-    threads = _capture(case, story).get("threads")
+    threads = _capture(job, process).get("threads")
     listed = [one for one in threads if isinstance(one, dict)] if isinstance(threads, list) else []
     calls = {one.get("native_id"): str(one.get("system_call") or "") for one in listed}
-    if not _waits_for_ever(calls.get(story.pid, "")):
+    if not _waits_for_ever(calls.get(process.pid, "")):
         return False
-    servants = sum(any(_FEEDS.search(frame.file) for frame in stack) and not own_frames(story, stack)
-                   for stack in story.stacks[1:])  # fmt: skip
+    servants = sum(any(_FEEDS.search(frame.file) for frame in stack) and not user_frames_of(process, stack)
+                   for stack in process.stacks[1:])  # fmt: skip
     return sum(not _waits_for_ever(call) for call in calls.values()) <= servants
 
 
-def thread_made(case: Job, one: LeftLock) -> tuple[str, ...]:
+def thread_made(job: Job, one: ForkedLock) -> tuple[str, ...]:
     """Returns the lines that make the parent's thread, by the function it runs, in the files where it runs."""
     names = "|".join(dict.fromkeys(re.escape(frame.function.rpartition(".")[2]) for frame in one.holder))
     made = re.compile(rf"\b(?:Thread|Timer|submit)\(.{{0,300}}\b(?:{names})\b")
     files = dict.fromkeys(frame.file for frame in (*one.holder, *one.stands)) if names else ()
-    return lines_in(case, files, made)
+    return lines_in(job, files, made)
 
 
-def others_taking(case: Job, one: LeftLock) -> tuple[str, ...]:
+def others_taking(job: Job, one: ForkedLock) -> tuple[str, ...]:
     """Returns the other lines that take the same lock, in the file where the child stands."""
     if not one.lock or not one.stands:
         return ()
     file = one.stands[0].file
-    lines = enumerate(case.sources.file(file).lines, 1)
+    lines = enumerate(job.sources.file(file).lines, 1)
     found = [(number, taken) for number, text in lines if (taken := _TAKES.search(text)) is not None]
     return tuple(
-        case.line(Frame(file=file, line=number, function=""))
+        job.line(Frame(file=file, line=number, function=""))
         for number, taken in found
         if number != one.stands[0].line and _tail(taken[1] or taken[2]) == _tail(one.lock)
     )
 
 
-def _left_lock(case: Job, story: JobProcess) -> LeftLock | None:
-    agent = story.agent
-    if agent is None or not agent.forked_from or not still_there(story) or not story.stacks:
+def _left_lock(job: Job, process: JobProcess) -> ForkedLock | None:
+    agent = process.agent
+    if agent is None or not agent.forked_from or not is_alive(process) or not process.stacks:
         return None
-    if not cannot_wake(case, story):
+    if not cannot_wake(job, process):
         return None
-    main = story.stacks[0]
-    stands = own_frames(story, main)
+    main = process.stacks[0]
+    stands = user_frames_of(process, main)
     inner = [frame for frame in main if frame not in stands][:1] if stands and main[0] != stands[0] else []
     library = main[: main.index(stands[0])] if stands else main
-    lock = "" if library else lock_at(case.sources.file(stands[0].file), stands[0].line)
+    lock = "" if library else lock_at(job.sources.file(stands[0].file), stands[0].line)
     in_python = bool(lock) or any(_WAITS_IN_PYTHON.search(frame.file) for frame in library)
-    in_python |= not library and bool(stands) and bool(_CALLS_PYTHON.search(text_at(case, stands[0])))
+    in_python |= not library and bool(stands) and bool(_CALLS_PYTHON.search(text_at(job, stands[0])))
     lock = lock or ("a handler's lock of logging" if any(_LOGGING.search(frame.file) for frame in inner) else "")
-    if lock and any(taken_at(case.sources.file(frame.file), frame.line, lock) is not None for frame in stands):
+    if lock and any(taken_at(job.sources.file(frame.file), frame.line, lock) is not None for frame in stands):
         return None  # it took the lock itself
-    parent = case.of_pid(agent.forked_from)
-    holder = _holder(case, parent, lock) if parent is not None and lock else ()
-    threads = _had_threads(case, parent, story)
+    parent = job.of_pid(agent.forked_from)
+    holder = _holder(job, parent, lock) if parent is not None and lock else ()
+    threads = _had_threads(job, parent, process)
     if in_python and not lock and not threads:
         return None  # a queue or event of its own, that nobody serves
-    return LeftLock(
-        child=story,
+    return ForkedLock(
+        child=process,
         parent=parent,
         stands=stands,
         lock=lock,
@@ -134,32 +134,32 @@ def _tail(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _holder(case: Job, parent: JobProcess, lock: str) -> tuple[Frame, ...]:
+def _holder(job: Job, parent: JobProcess, lock: str) -> tuple[Frame, ...]:
     for stack in parent.stacks:
-        own = own_frames(parent, stack)
+        own = user_frames_of(parent, stack)
         for index, frame in enumerate(own):
-            taken = taken_at(case.sources.file(frame.file), frame.line, lock)
+            taken = taken_at(job.sources.file(frame.file), frame.line, lock)
             if taken is not None:
                 return (Frame(file=frame.file, line=taken, function=frame.function), *own[index:])
     return ()
 
 
-def _had_threads(case: Job, parent: JobProcess | None, child: JobProcess) -> bool:
+def _had_threads(job: Job, parent: JobProcess | None, child: JobProcess) -> bool:
     """Whether the parent had threads beside its main one, and beside those that serve its children, when it forked."""
     if parent is None or parent.agent is None:
         return False
-    if any(event_s(case, parent, event.seconds) <= child.began_s for event in events_of(parent, "thread")):
+    if any(event_s(job, parent, event.seconds) <= child.began_s for event in events_of(parent, "thread")):
         return True
-    return any(own_frames(parent, stack) and not _serves(stack) for stack in parent.stacks[1:])
+    return any(user_frames_of(parent, stack) and not _serves(stack) for stack in parent.stacks[1:])
 
 
 def _serves(stack: Sequence[Frame]) -> bool:
     return any(_FEEDS.search(frame.file) for frame in stack)
 
 
-def _capture(case: Job, story: JobProcess) -> dict[str, Any]:
+def _capture(job: Job, process: JobProcess) -> dict[str, Any]:
     try:
-        found = untrusted_json.loads(case.extra.get(f"proc-{story.pid}.json", ""))
+        found = untrusted_json.loads(job.extra.get(f"proc-{process.pid}.json", ""))
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

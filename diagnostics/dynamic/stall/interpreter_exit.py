@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import called, event_s, events_of, main_stack, own_frames, runs
+from diagnostics.dynamic.job.process_queries import called, event_s, events_of, main_stack, runs, user_frames_of
 
 GROUP_ENDED = "process-group-end"
 # Functions of the standard library that only an interpreter on its way out calls.
@@ -26,47 +26,47 @@ CLOSES = re.compile(
 )
 
 
-def is_leaving(story: JobProcess) -> bool:
+def is_exiting(process: JobProcess) -> bool:
     """Whether the interpreter of a process is on its way out."""
-    ended = story.agent is not None and story.agent.last_event("exit", "alive-at-end") is not None
-    main = main_stack(story)
-    return ended or leaves(main) or exit_handler(story, main) != ""
+    ended = process.agent is not None and process.agent.last_event("exit", "alive-at-end") is not None
+    main = main_stack(process)
+    return ended or stack_is_exiting(main) or exit_handler(process, main) != ""
 
 
-def leaves(main: Sequence[Frame]) -> bool:
+def stack_is_exiting(main: Sequence[Frame]) -> bool:
     """Whether a stack is in what only an interpreter on its way out runs."""
     return any(runs(frame, *one) for frame in main for one in _LEAVING)
 
 
-def exit_handler(story: JobProcess, main: Sequence[Frame]) -> str:
+def exit_handler(process: JobProcess, main: Sequence[Frame]) -> str:
     """Returns the exit handler that runs, "module.function", "" for none: the program's lines are not below it."""
-    own = own_frames(story, main)
+    own = user_frames_of(process, main)
     if not own or any(frame.function == "<module>" for frame in main):
         return ""
-    names = [event.text for event in events_of(story, "atexit")]
+    names = [event.text for event in events_of(process, "atexit")]
     return next((name for name in reversed(names) if _named(own[-1], name)), "")
 
 
-def left_its_group(story: JobProcess) -> bool:
+def left_its_group(process: JobProcess) -> bool:
     """Whether it left its process group, and neither made one nor asked it anything since."""
-    if story.agent is None:
+    if process.agent is None:
         return False
-    ended, begun = story.agent.last_event(GROUP_ENDED), story.agent.last_event("process-group-begin")
+    ended, begun = process.agent.last_event(GROUP_ENDED), process.agent.last_event("process-group-begin")
     if ended is None or (begun is not None and begun.sequence > ended.sequence):
         return False
-    return all(call.sequence < ended.sequence for call in story.agent.collectives)
+    return all(call.sequence < ended.sequence for call in process.agent.collectives)
 
 
-def in_a_group(story: JobProcess) -> bool:
+def in_a_group(process: JobProcess) -> bool:
     """Whether it made a process group, and did not leave it."""
-    return bool(events_of(story, "process-group")) and not left_its_group(story)
+    return bool(events_of(process, "process-group")) and not left_its_group(process)
 
 
-def done_s(case: Job, story: JobProcess) -> float:
+def work_done_s(job: Job, process: JobProcess) -> float:
     """Returns when a process was last seen at its work, in seconds since the job started: a step, its group's end."""
-    ended = [event.seconds for event in events_of(story, GROUP_ENDED)]
-    last = story.agent.steps.last_s if story.agent is not None else None
-    return event_s(case, story, max([*ended, last or 0.0]))
+    ended = [event.seconds for event in events_of(process, GROUP_ENDED)]
+    last = process.agent.steps.last_s if process.agent is not None else None
+    return event_s(job, process, max([*ended, last or 0.0]))
 
 
 def _named(frame: Frame, dotted_name: str) -> bool:

@@ -13,7 +13,7 @@ from statistics import median
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_list import at_s
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import AgentData
 
 # By the names of functions that a rank is in; the first that fits.
@@ -51,19 +51,19 @@ class Lateness:
         return "; ".join(known)
 
 
-def lateness(case: Job, story: JobProcess, own: Sequence[Frame], until_s: float) -> Lateness | None:
+def lateness(job: Job, process: JobProcess, own: Sequence[Frame], until_s: float) -> Lateness | None:
     """Returns how late a rank is at `until_s`, in job seconds; None without an agent."""
-    agent = story.agent
+    agent = process.agent
     if agent is None:
         return None
-    since = at_s(case.job, agent, last_sign_s(agent))
+    since = job_time(job.facts, agent, last_sign_s(agent))
     steps = agent.steps.durations_s
     return Lateness(
         since_s=since,
         for_s=max(0.0, until_s - since),
         step_s=median(steps) if steps else None,
         longest_s=max(steps) if steps else None,
-        peers_s=_peers_s(case, story),
+        peers_s=_peers_s(job, process),
         phase=_phase(agent, own),
     )
 
@@ -76,12 +76,12 @@ def last_sign_s(agent: AgentData) -> float:
     return max([*calls, *events, *steps], default=0.0)
 
 
-def _peers_s(case: Job, story: JobProcess) -> float | None:
+def _peers_s(job: Job, process: JobProcess) -> float | None:
     """Returns the time that the quickest peer took between its last two calls, the second of which it waits in."""
     found = [
         last.entered_s - before.left_s
-        for peer in case.ranks
-        if peer is not story and peer.agent is not None
+        for peer in job.ranks
+        if peer is not process and peer.agent is not None
         for before, last in itertools.pairwise(peer.agent.collectives[-2:])
         if last.left_s is None and before.left_s is not None
     ]

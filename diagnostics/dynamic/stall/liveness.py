@@ -31,7 +31,7 @@ class Liveness:
     words: str
 
 
-def judge(
+def assess(
     standings: Sequence[ProcessStack], *, seconds: float, cwd: str, trains: bool = True, world_size: int | None = None
 ) -> Liveness:
     """Returns what the looks at a job mean. `trains` is False where no rank has torch in its memory."""
@@ -64,9 +64,9 @@ def judge(
     return Liveness(still=True, goes_on=False, words=_standing_words(ranks, cwd, over, world_size))
 
 
-def judgement_of(case: Job) -> Liveness | None:
+def judgement_of(job: Job) -> Liveness | None:
     """Returns what was found when the job of this case was looked at, None for one that the doctor had started."""
-    text = case.extra.get(FILE_NAME, "")
+    text = job.extra.get(FILE_NAME, "")
     try:
         found = untrusted_json.loads(text) if text else None
     except ValueError:

@@ -14,9 +14,9 @@ _TRAINS = ("backward", "step", "fit")
 _LEVELS = 4  # of functions that call functions that train
 
 
-def has_work_left(case: Job, own: Sequence[Frame]) -> bool:
+def has_work_left(job: Job, own: Sequence[Frame]) -> bool:
     """Whether below the line of any frame, in the function that it is in, something is called that trains."""
-    return any(_trains_below(case.sources.file(frame.file), frame.line) for frame in own)
+    return any(_trains_below(job.sources.file(frame.file), frame.line) for frame in own)
 
 
 def _trains_below(source: SourceFile, line: int) -> bool:

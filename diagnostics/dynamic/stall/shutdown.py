@@ -11,29 +11,29 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.job.attribution import INTERRUPTED
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.observations import looks_of
+from diagnostics.dynamic.job.observations import observations_of
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.job.process_queries import (
     called,
     event_s,
     events_of,
+    is_alive,
     main_stack,
-    own_frames,
     own_lines,
     runs,
     seen_s,
-    still_there,
     text_at,
+    user_frames_of,
 )
-from diagnostics.dynamic.stall.creation_sites import in_loop, lines_in_files_of, made_before_start
+from diagnostics.dynamic.stall.creation_sites import creation_site, in_loop, lines_in_files_of
 from diagnostics.dynamic.stall.interpreter_exit import (
     CLOSES,
     GROUP_ENDED,
     exit_handler,
     in_a_group,
-    is_leaving,
-    leaves,
+    is_exiting,
     left_its_group,
+    stack_is_exiting,
 )
 from diagnostics.dynamic.stall.remaining_work import has_work_left
 
@@ -59,7 +59,7 @@ class ShutdownCause(StrEnum):
 class ShutdownBlocker:
     """Why a process that did all its work does not end. Locations are best first: made, then where it stands."""
 
-    story: JobProcess
+    process: JobProcess
     reason: ShutdownCause
     name: str  # of the thread, handler, child; "" unknown
     made: tuple[str, ...]
@@ -72,89 +72,89 @@ class ShutdownBlocker:
         return distinct([*self.made, *self.stands])
 
 
-def holdup(case: Job, story: JobProcess) -> ShutdownBlocker | None:
-    """Returns what keeps `story` from ending after its work; None where it has work left, or nothing tells."""
-    if story.agent is None or not still_there(story) or _was_interrupted(story):
+def holdup(job: Job, process: JobProcess) -> ShutdownBlocker | None:
+    """Returns what keeps `process` from ending after its work; None where it has work left, or nothing tells."""
+    if process.agent is None or not is_alive(process) or _was_interrupted(process):
         return None
-    if story.agent.last_event("exit") is not None:  # the last exit handler of all: no Python runs any more
-        return _native(case, story)
-    main = main_stack(story)
-    if not main or _moved_since(case, story):
+    if process.agent.last_event("exit") is not None:  # the last exit handler of all: no Python runs any more
+        return _native(job, process)
+    main = main_stack(process)
+    if not main or _moved_since(job, process):
         return None
     for find in (_feeder, _child, _thread, _handler, _loader, _destroy, _program):
-        found = find(case, story, main)
+        found = find(job, process, main)
         if found is not None:
             return found
     return None
 
 
-def orphans(case: Job) -> tuple[tuple[JobProcess, JobProcess, tuple[str, ...]], ...]:
+def orphans(job: Job) -> tuple[tuple[JobProcess, JobProcess, tuple[str, ...]], ...]:
     """Returns what outlives the rank that started it: the process, its rank, and the lines that started it."""
     found = []
-    for rank in case.ranks:
-        if still_there(rank):
+    for rank in job.ranks:
+        if is_alive(rank):
             continue
         started = {words(event.text).get("pid", ""): event for event in events_of(rank, "child")}
-        for one in case.processes:
+        for one in job.processes:
             event = started.get(str(one.pid))
-            if event is not None and one.parent_pid == rank.pid and still_there(one):
-                found.append((one, rank, own_lines(case, rank, event.path)))
+            if event is not None and one.parent_pid == rank.pid and is_alive(one):
+                found.append((one, rank, own_lines(job, rank, event.path)))
     return tuple(found)
 
 
-def _feeder(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
+def _feeder(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     if not any(runs(frame, "/multiprocessing/queues.py", "_finalize_join") for frame in main):
         return None
-    made = lines_in_files_of(case, story, _QUEUES)
-    puts = lines_in_files_of(case, story, _PUTS)
+    made = lines_in_files_of(job, process, _QUEUES)
+    puts = lines_in_files_of(job, process, _PUTS)
     return ShutdownBlocker(
-        story=story, reason=ShutdownCause.FEEDER, name="", made=made[:1], stands=distinct([*puts, *made]), sure=True
+        process=process, reason=ShutdownCause.FEEDER, name="", made=made[:1], stands=distinct([*puts, *made]), sure=True
     )
 
 
-def _child(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
+def _child(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     if not any(runs(frame, "/multiprocessing/util.py", "_exit_function") for frame in main):
         return None
     if not any(frame.function.endswith("join") for frame in main):
         return None
-    alive = [one for one in case.children_of(story) if still_there(one)]
-    started = {int(words(event.text).get("pid", "0")): event for event in events_of(story, "child")}
+    alive = [one for one in job.children_of(process) if is_alive(one)]
+    started = {int(words(event.text).get("pid", "0")): event for event in events_of(process, "child")}
     child = next((one for one in alive if one.pid in started), None)
     if child is None:
         return None
     event = started[child.pid]
     return ShutdownBlocker(
-        story=story,
+        process=process,
         reason=ShutdownCause.CHILD,
         name=event.text.partition(" | ")[2].rpartition(" ")[2].removeprefix("__main__."),
         made=distinct(
-            [*made_before_start(case, own_frames(story, event.path)), *own_lines(case, story, event.path)[:2]]
+            [*creation_site(job, user_frames_of(process, event.path)), *own_lines(job, process, event.path)[:2]]
         ),
-        stands=own_lines(case, child, child.stacks[0])[:1] if child.stacks else (),
+        stands=own_lines(job, child, child.stacks[0])[:1] if child.stacks else (),
         sure=True,
     )
 
 
-def _thread(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
+def _thread(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     pool = any(frame.function == "_python_exit" for frame in main)
     if not pool and not any(runs(frame, "/threading.py", "_shutdown") for frame in main):
         return None
-    alive = events_of(story, "alive-at-end")
-    others = [stack for stack in story.stacks[1:] if not _is_agents(case, stack)]
-    targets = {event.path: event.text.rpartition(" ")[2].rpartition(".")[2] for event in events_of(story, "thread")}
+    alive = events_of(process, "alive-at-end")
+    others = [stack for stack in process.stacks[1:] if not _is_agents(job, stack)]
+    targets = {event.path: event.text.rpartition(" ")[2].rpartition(".")[2] for event in events_of(process, "thread")}
     # Of several that were alive when the interpreter began to leave, those whose function still runs.
     running = [event for event in alive if _runs(targets.get(event.path, ""), others)]
     chosen = running or alive
-    standing = [lines for stack in others if (lines := own_lines(case, story, stack))]
+    standing = [lines for stack in others if (lines := own_lines(job, process, stack))]
     if pool:
         standing = [
-            lines for stack in others if _in_pool(stack) and (lines := own_lines(case, story, stack))
+            lines for stack in others if _in_pool(stack) and (lines := own_lines(job, process, stack))
         ] or standing
     if not chosen and not standing:
         return None
-    made = _made(case, story, [event.path for event in chosen])
+    made = _made(job, process, [event.path for event in chosen])
     return ShutdownBlocker(
-        story=story,
+        process=process,
         reason=ShutdownCause.POOL if pool else ShutdownCause.THREAD,
         name=", ".join(dict.fromkeys(event.text.partition(" | ")[2] for event in chosen)),
         made=made,
@@ -163,59 +163,64 @@ def _thread(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBloc
     )
 
 
-def _handler(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
-    name = exit_handler(story, main)
+def _handler(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
+    name = exit_handler(process, main)
     if not name:
         return None
-    event = next(e for e in reversed(events_of(story, "atexit")) if e.text == name)
+    event = next(e for e in reversed(events_of(process, "atexit")) if e.text == name)
     return ShutdownBlocker(
-        story=story,
+        process=process,
         reason=ShutdownCause.HANDLER,
         name=name.removeprefix("__main__."),
-        made=own_lines(case, story, event.path)[:1],
-        stands=own_lines(case, story, main)[:1],
+        made=own_lines(job, process, event.path)[:1],
+        stands=own_lines(job, process, main)[:1],
         sure=True,
     )
 
 
-def _loader(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
+def _loader(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     if not any(called(frame) in ("_shutdown_workers", "_clean_up_worker") for frame in main):
         return None
-    made = events_of(story, "dataloader", "dataloader-begin")
+    made = events_of(process, "dataloader", "dataloader-begin")
     return ShutdownBlocker(
-        story=story,
+        process=process,
         reason=ShutdownCause.LOADER,
         name="",
-        made=distinct([line for event in made[-1:] for line in own_lines(case, story, event.path)[:1]]),
-        stands=own_lines(case, story, main)[:1],
-        sure=is_leaving(story),
+        made=distinct([line for event in made[-1:] for line in own_lines(job, process, event.path)[:1]]),
+        stands=own_lines(job, process, main)[:1],
+        sure=is_exiting(process),
     )
 
 
-def _destroy(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
+def _destroy(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     inside = any(called(frame) == "destroy_process_group" for frame in main)
     if not inside:
         return None
     return ShutdownBlocker(
-        story=story, reason=ShutdownCause.DESTROY, name="", made=own_lines(case, story, main)[:1], stands=(), sure=True
+        process=process,
+        reason=ShutdownCause.DESTROY,
+        name="",
+        made=own_lines(job, process, main)[:1],
+        stands=(),
+        sure=True,
     )
 
 
-def _program(case: Job, story: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
+def _program(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:
     """Its own last lines: after it left its process group, or outside of every loop in what closes something."""
-    own = own_frames(story, main)
-    if not own or not (story.steps or left_its_group(story)):
+    own = user_frames_of(process, main)
+    if not own or not (process.steps or left_its_group(process)):
         return None
-    if leaves(main):
-        return _held(case, story, own, sure=True)
-    if has_work_left(case, own):
+    if stack_is_exiting(main):
+        return _held(job, process, own, sure=True)
+    if has_work_left(job, own):
         return None
-    closing = [one for one in _called_by(main, own[0]) if CLOSES.search(called(one)) or _calls_close(case, one)]
-    if left_its_group(story):
-        return _held(case, story, own, sure=bool(closing))
-    if in_a_group(story) or not closing or any(in_loop(case, frame) for frame in own[1:] or own):
+    closing = [one for one in _called_by(main, own[0]) if CLOSES.search(called(one)) or _calls_close(job, one)]
+    if left_its_group(process):
+        return _held(job, process, own, sure=bool(closing))
+    if in_a_group(process) or not closing or any(in_loop(job, frame) for frame in own[1:] or own):
         return None
-    return _held(case, story, own, sure=False)
+    return _held(job, process, own, sure=False)
 
 
 def _called_by(main: Sequence[Frame], line: Frame) -> Sequence[Frame]:
@@ -224,38 +229,38 @@ def _called_by(main: Sequence[Frame], line: Frame) -> Sequence[Frame]:
     return main[max(0, at - 1) : at + 1]
 
 
-def _held(case: Job, story: JobProcess, own: Sequence[Frame], *, sure: bool) -> ShutdownBlocker:
-    lines = distinct([case.line(frame) for frame in own])
+def _held(job: Job, process: JobProcess, own: Sequence[Frame], *, sure: bool) -> ShutdownBlocker:
+    lines = distinct([job.line(frame) for frame in own])
     return ShutdownBlocker(
-        story=story, reason=ShutdownCause.PROGRAM, name=own[0].function, made=lines[:1], stands=lines[1:], sure=sure
+        process=process, reason=ShutdownCause.PROGRAM, name=own[0].function, made=lines[:1], stands=lines[1:], sure=sure
     )
 
 
-def _native(case: Job, story: JobProcess) -> ShutdownBlocker | None:
-    if looks_of(case, story).state == "R":  # it still frees what it has, on a busy machine
+def _native(job: Job, process: JobProcess) -> ShutdownBlocker | None:
+    if observations_of(job, process).state == "R":  # it still frees what it has, on a busy machine
         return None
-    groups = events_of(story, "process-group")
-    left = bool(events_of(story, GROUP_ENDED))
-    made = () if left else distinct([line for event in groups[-1:] for line in own_lines(case, story, event.path)[:1]])
-    return ShutdownBlocker(story=story, reason=ShutdownCause.NATIVE, name="", made=made, stands=(), sure=False)
+    groups = events_of(process, "process-group")
+    left = bool(events_of(process, GROUP_ENDED))
+    made = () if left else distinct([line for event in groups[-1:] for line in own_lines(job, process, event.path)[:1]])
+    return ShutdownBlocker(process=process, reason=ShutdownCause.NATIVE, name="", made=made, stands=(), sure=False)
 
 
-def _was_interrupted(story: JobProcess) -> bool:
+def _was_interrupted(process: JobProcess) -> bool:
     """Whether it leaves since it was asked to: its work was not done."""
-    return any(INTERRUPTED.match(one.text) for one in story.raised)
+    return any(INTERRUPTED.match(one.text) for one in process.raised)
 
 
-def _moved_since(case: Job, story: JobProcess) -> bool:
+def _moved_since(job: Job, process: JobProcess) -> bool:
     """Whether it recorded anything after it was captured last: its stack tells of earlier then."""
-    seen = seen_s(case, story)
-    last = max((event.seconds for event in story.agent.events), default=0.0) if story.agent is not None else 0.0
-    return seen is not None and event_s(case, story, last) > seen
+    seen = seen_s(job, process)
+    last = max((event.seconds for event in process.agent.events), default=0.0) if process.agent is not None else 0.0
+    return seen is not None and event_s(job, process, last) > seen
 
 
-def _made(case: Job, story: JobProcess, paths: Sequence[Sequence[Frame]]) -> tuple[str, ...]:
+def _made(job: Job, process: JobProcess, paths: Sequence[Sequence[Frame]]) -> tuple[str, ...]:
     """Returns the lines that made what was started on these paths, then those that started it."""
-    built = [line for path in paths for line in made_before_start(case, own_frames(story, path))]
-    return distinct([*built, *(line for path in paths for line in own_lines(case, story, path)[:1])])
+    built = [line for path in paths for line in creation_site(job, user_frames_of(process, path))]
+    return distinct([*built, *(line for path in paths for line in own_lines(job, process, path)[:1])])
 
 
 def _runs(function: str, stacks: Sequence[Sequence[Frame]]) -> bool:
@@ -266,10 +271,10 @@ def _in_pool(stack: Sequence[Frame]) -> bool:
     return any(frame.file.endswith("/concurrent/futures/thread.py") for frame in stack)
 
 
-def _is_agents(case: Job, stack: Sequence[Frame]) -> bool:
-    return not stack or all(frame.file.startswith(tuple(case.agent_folders)) for frame in stack)
+def _is_agents(job: Job, stack: Sequence[Frame]) -> bool:
+    return not stack or all(frame.file.startswith(tuple(job.agent_folders)) for frame in stack)
 
 
-def _calls_close(case: Job, frame: Frame) -> bool:
+def _calls_close(job: Job, frame: Frame) -> bool:
     """Whether the line calls something that closes: `run.finish()` that was entered by no Python of its own."""
-    return any(CLOSES.search(name) for name in re.findall(r"(?<![\w.])([\w.]+)\(", text_at(case, frame)))
+    return any(CLOSES.search(name) for name in re.findall(r"(?<![\w.])([\w.]+)\(", text_at(job, frame)))

@@ -40,7 +40,7 @@ class PrefixNode:
     children: tuple[PrefixNode, ...]
 
 
-def merge(standings: Iterable[ProcessStack]) -> tuple[PrefixNode, ...]:
+def prefix_tree(standings: Iterable[ProcessStack]) -> tuple[PrefixNode, ...]:
     """Returns the branches, those with the lowest ranks first; a process without a stack is in none."""
     paths = [(_path(one), one) for one in standings if one.frames]
     return _branches([pair for pair in paths if pair[0]])

@@ -11,7 +11,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.observations import Looks, looks_of
+from diagnostics.dynamic.job.observations import ProcessObservations, observations_of
 from diagnostics.record.supervisor_facts import Stall
 
 _STATES = {
@@ -20,13 +20,13 @@ _STATES = {
 }  # fmt: skip
 
 
-def looks_evidence(case: Job, story: JobProcess, who: str) -> tuple[Evidence, ...]:
+def looks_evidence(job: Job, process: JobProcess, who: str) -> tuple[Evidence, ...]:
     """Returns one line about the looks at a process, () where nobody looked."""
-    seen = looks_words(looks_of(case, story))
-    return (Evidence(source=f"looks at {who} (pid {story.pid})", observed=seen),) if seen else ()
+    seen = looks_words(observations_of(job, process))
+    return (Evidence(source=f"looks at {who} (pid {process.pid})", observed=seen),) if seen else ()
 
 
-def looks_words(looks: Looks) -> str:
+def looks_words(looks: ProcessObservations) -> str:
     """Returns "sleeps in read of pipe:[81], 0 % of a CPU, 5 looks over 10 s"; "" where nobody saw it alive."""
     last = looks.last
     if last is None or looks.state not in _STATES:  # it ended while it was looked at
@@ -45,38 +45,38 @@ def looks_words(looks: Looks) -> str:
     return ", ".join(parts)
 
 
-def past_stalls(case: Job) -> list[str]:
+def past_stalls(job: Job) -> list[str]:
     """Returns one note for each stall that is over: from when to when, and which rank stood at which line."""
     return [
-        f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it went on{_where(case, stall)}"
-        for stall in case.job.stalls
+        f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it went on{_where(job, stall)}"
+        for stall in job.facts.stalls
         if stall.over_s is not None
     ]
 
 
-def _where(case: Job, stall: Stall) -> str:
+def _where(job: Job, stall: Stall) -> str:
     """Returns ": rank 1 stood at train.py:31, the others waited"; "" where nobody was seen outside of any wait."""
-    outside = {one.rank for one in positions_of(case, stall.seen_s) if one.stand is Whereabouts.OUTSIDE}
+    outside = {one.rank for one in positions_of(job, stall.seen_s) if one.stand is Whereabouts.OUTSIDE}
     lines: dict[str, list[int]] = {}
     for rank in sorted(outside):
-        frame = _line(case, rank, stall)
+        frame = _line(job, rank, stall)
         if frame is not None:
-            lines.setdefault(case.line(frame), []).append(rank)
+            lines.setdefault(job.line(frame), []).append(rank)
     if not lines:
         return ""
     who = [
         f"rank{'s' if len(ranks) > 1 else ''} {', '.join(map(str, ranks))} stood at {line}"
         for line, ranks in lines.items()
     ]
-    return ": " + ", ".join(who) + (", while others waited" if len(outside) < len(case.ranks) else "")
+    return ": " + ", ".join(who) + (", while others waited" if len(outside) < len(job.ranks) else "")
 
 
-def _line(case: Job, rank: int, stall: Stall) -> Frame | None:
+def _line(job: Job, rank: int, stall: Stall) -> Frame | None:
     """Returns the innermost line of the user's that this rank was seen at most often."""
-    story = case.of_rank(rank)
-    if story is None or stall.over_s is None:
+    process = job.of_rank(rank)
+    if process is None or stall.over_s is None:
         return None
-    folder = story.agent_folder
-    seen = [sample for sample in story.samples if stall.began_s <= sample.at_s <= stall.over_s and sample.stack]
+    folder = process.agent_folder
+    seen = [sample for sample in process.samples if stall.began_s <= sample.at_s <= stall.over_s and sample.stack]
     frames = [user[0] for sample in seen if (user := user_frames(sample.stack, agent_folder=folder))]
     return max(frames, key=frames.count, default=None)

@@ -16,9 +16,9 @@ from enum import StrEnum
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.observations import Looks, looks_of
-from diagnostics.dynamic.stall.blocking_lines import Loop, LoopExit, ending_of, loop_at, nap_of
-from diagnostics.dynamic.stall.wait_patterns import Word, by_call, by_frames, by_source
+from diagnostics.dynamic.job.observations import ProcessObservations, observations_of
+from diagnostics.dynamic.stall.blocking_lines import Loop, LoopExit, loop_at, loop_exit, nap_of
+from diagnostics.dynamic.stall.wait_patterns import WaitPattern, by_call, by_frames, by_source
 from diagnostics.static.program.source_file import SourceFile
 
 _LONG_NAP_S = 10.0  # no polling any more
@@ -84,17 +84,17 @@ class WaitCause:
         return self.endless or (self.heart or self.kind) not in _TAKES_TIME
 
 
-def own_reason(case: Job, story: JobProcess, stack: Sequence[Frame]) -> WaitCause:
+def wait_cause(job: Job, process: JobProcess, stack: Sequence[Frame]) -> WaitCause:
     """Returns what a process waits for, as far as it can be told from the process alone."""
-    looks = looks_of(case, story)
-    found = user_frames(stack, agent_folder=story.agent_folder)
+    looks = observations_of(job, process)
+    found = user_frames(stack, agent_folder=process.agent_folder)
     own = tuple(one for one in found if not one.file.startswith("<"))  # a `python -c` has no line to show
     frame = own[0] if own else None
     reason = (
         _held(looks)
         or _by_word(by_frames(_library_part(stack, frame)), looks)
-        or _computing(case, looks, own)
-        or _by_line(case, looks, own)
+        or _computing(job, looks, own)
+        or _by_line(job, looks, own)
         or _by_word(by_call(looks.call, looks.open_file, looks.argument), looks)
     )
     if reason is None:
@@ -110,7 +110,7 @@ def _library_part(stack: Sequence[Frame], frame: Frame | None) -> tuple[Frame, .
     return tuple(stack[: stack.index(frame)] if frame is not None else stack)
 
 
-def _held(looks: Looks) -> WaitCause | None:
+def _held(looks: ProcessObservations) -> WaitCause | None:
     """Returns what keeps it from running at all."""
     if looks.stopped and looks.state == "t":
         return WaitCause(kind=WaitKind.TRACED, text="is held by a debugger or tracer outside", proof=True)
@@ -124,7 +124,7 @@ def _held(looks: Looks) -> WaitCause | None:
     return None
 
 
-def _by_word(word: Word | None, looks: Looks) -> WaitCause | None:
+def _by_word(word: WaitPattern | None, looks: ProcessObservations) -> WaitCause | None:
     if word is None:
         return None
     kind, file = WaitKind(word.kind), looks.open_file
@@ -136,25 +136,25 @@ def _by_word(word: Word | None, looks: Looks) -> WaitCause | None:
     return WaitCause(kind=kind, text=text, proof=word.proof and looks.call in _AT_A_PROMPT)
 
 
-def _computing(case: Job, looks: Looks, own: Sequence[Frame]) -> WaitCause | None:
+def _computing(job: Job, looks: ProcessObservations, own: Sequence[Frame]) -> WaitCause | None:
     """Returns the loop it runs in, or the one call it is inside, where it uses a whole CPU."""
     if not looks.computes or not own:
         return None
     cpu = f"{(looks.cpus or 0.0) * 100:.0f} % of a CPU"
     stacks: list[tuple[Frame, ...]] = [user_frames(one) for one in looks.stacks] or [tuple(own)]
-    found = _common_loop(case, stacks)
+    found = _common_loop(job, stacks)
     if found is None:
         same = len(stacks) > 1 and len({one[:1] for one in stacks}) == 1
         what = "computes at one line in every look" if same else "computes"
         return WaitCause(kind=WaitKind.NATIVE, text=f"{what} and uses {cpu}", frame=None)
     frame, loop = found
-    end = ending_of(loop)
+    end = loop_exit(loop)
     text = f"loops {end.words}, and uses {cpu}"
     place = replace(frame, line=end.line)
     return WaitCause(kind=WaitKind.LOOP, text=text, frame=place, frames=(frame,), endless=end.never)
 
 
-def _common_loop(case: Job, stacks: Sequence[tuple[Frame, ...]]) -> tuple[Frame, Loop] | None:
+def _common_loop(job: Job, stacks: Sequence[tuple[Frame, ...]]) -> tuple[Frame, Loop] | None:
     """Returns the innermost loop of the job's own that all looks stood in, with the frame it is in."""
     paths = [one[::-1] for one in stacks if one]  # outermost first
     shared: list[list[Frame]] = []
@@ -165,23 +165,23 @@ def _common_loop(case: Job, stacks: Sequence[tuple[Frame, ...]]) -> tuple[Frame,
         if len(set(level)) > 1:
             break
     for frames in reversed(shared):
-        loop = loop_at(case.sources.file(frames[0].file), sorted({one.line for one in frames}))
+        loop = loop_at(job.sources.file(frames[0].file), sorted({one.line for one in frames}))
         if loop is not None:
             return frames[-1], loop
     return None
 
 
-def _by_line(case: Job, looks: Looks, own: Sequence[Frame]) -> WaitCause | None:
+def _by_line(job: Job, looks: ProcessObservations, own: Sequence[Frame]) -> WaitCause | None:
     """Returns what the innermost line of its own calls."""
     if not own:
         return None
-    source = case.sources.file(own[0].file)
+    source = job.sources.file(own[0].file)
     word = by_source(source, own[0].line)
     if word is None or word.kind != WaitKind.SLEEP:
         return _by_word(word, looks)
     nap_s = nap_of(source, own[0].line)
     for frame in own[:3] if nap_s is None or nap_s < _LONG_NAP_S else ():
-        ends = _endings_around(case.sources.file(frame.file), frame.line)
+        ends = _endings_around(job.sources.file(frame.file), frame.line)
         if not ends:
             continue
         asks = next((end for end in ends if not end.by_itself), None)
@@ -199,7 +199,7 @@ def _endings_around(source: SourceFile, line: int) -> list[LoopExit]:
     ends: list[LoopExit] = []
     loop = loop_at(source, (line,))
     while loop is not None:
-        ends.append(ending_of(loop))
+        ends.append(loop_exit(loop))
         outer = loop_at(source, (loop.lineno,))
         loop = outer if outer is not None and outer.lineno < loop.lineno else None
     return ends

@@ -14,10 +14,10 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.job.evidence import how_it_ended, program
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, ProcessRole
-from diagnostics.dynamic.job.observations import looks_of, open_files
+from diagnostics.dynamic.job.observations import observations_of, open_files
 from diagnostics.dynamic.job.stack_classifier import is_bootstrapped
 from diagnostics.dynamic.stall.blocking_lines import lock_at, taken_at
-from diagnostics.dynamic.stall.wait_cause import WaitCause, WaitKind, own_reason
+from diagnostics.dynamic.stall.wait_cause import WaitCause, WaitKind, wait_cause
 
 _WORKER_LOOP = re.compile(r"/torch/utils/data/_utils/worker\.py$")
 _MULTIPROCESSING = re.compile(r"/multiprocessing/")
@@ -27,40 +27,40 @@ _NO_LOCK = re.compile(r"\.(?:py|pyc|so)(?:\.|$)|/agents/|/dev/|\(deleted\)$|/out
 _SENDERS = (WaitKind.QUEUE, WaitKind.PIPE, WaitKind.LOCK, WaitKind.EVENT)  # what other processes or threads could end
 
 
-def reason_of(case: Job, story: JobProcess, stack: Sequence[Frame] = (), steps: int = _MOST_STEPS) -> WaitCause:
+def wait_chain(job: Job, process: JobProcess, stack: Sequence[Frame] = (), steps: int = _MOST_STEPS) -> WaitCause:
     """Returns what a process waits for; `stack` is that of its main thread, by default the one captured."""
-    stack = stack or stack_of(case, story)
-    reason = own_reason(case, story, stack)
+    stack = stack or stack_of(job, process)
+    reason = wait_cause(job, process, stack)
     if steps <= 0:
         return reason
     if reason.kind is WaitKind.DATA_WORKER:
-        return _through_workers(case, story, reason, steps)
+        return _through_workers(job, process, reason, steps)
     if reason.kind is WaitKind.CHILD:
-        return _through_child(case, story, reason, steps)
+        return _through_child(job, process, reason, steps)
     if reason.kind is WaitKind.FILE_LOCK:
-        return _with_holders(case, story, reason)
+        return _with_holders(job, process, reason)
     if reason.kind in (*_SENDERS, WaitKind.THREAD):
-        return _with_threads(case, story, reason, steps)
+        return _with_threads(job, process, reason, steps)
     return reason
 
 
-def stack_of(case: Job, story: JobProcess) -> tuple[Frame, ...]:
+def stack_of(job: Job, process: JobProcess) -> tuple[Frame, ...]:
     """Returns the stack of a process's main thread as it was seen last, () where none was taken."""
-    inside = tuple(f"{folder}/" for folder in case.agent_folders if folder)
-    by_agent = (story.threads.main,) if story.threads is not None and story.threads.main else ()
-    for stack in (*story.stacks[:1], *(one.stack for one in reversed(story.samples) if one.stack), *by_agent):
+    inside = tuple(f"{folder}/" for folder in job.agent_folders if folder)
+    by_agent = (process.threads.main,) if process.threads is not None and process.threads.main else ()
+    for stack in (*process.stacks[:1], *(one.stack for one in reversed(process.samples) if one.stack), *by_agent):
         if not all(frame.file.startswith(inside) for frame in stack):
             return tuple(frame for frame in stack if not frame.file.startswith(inside))
     return ()
 
 
-def _through_workers(case: Job, story: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
-    workers = [one for one in below(case, story) if one.part is ProcessRole.DATA_WORKER]
-    dead = [one for one in workers if is_gone(case, one)]
+def _through_workers(job: Job, process: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
+    workers = [one for one in below(job, process) if one.part is ProcessRole.DATA_WORKER]
+    dead = [one for one in workers if is_gone(job, one)]
     there = [one for one in workers if one not in dead]
-    at_work = [one for one in there if not is_idle(stack_of(case, one))]
+    at_work = [one for one in there if not is_idle(stack_of(job, one))]
     if at_work:
-        return _joined(case, reason, at_work[0], "worker", steps, theirs_first=True)
+        return _joined(job, reason, at_work[0], "worker", steps, theirs_first=True)
     if dead:
         return replace(reason, text=f"{reason.text}: worker {dead[0].pid} {how_it_ended(dead[0])}", pids=(dead[0].pid,))
     if there:
@@ -69,27 +69,27 @@ def _through_workers(case: Job, story: JobProcess, reason: WaitCause, steps: int
     return reason
 
 
-def _through_child(case: Job, story: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
-    children = [one for one in living_children(case, story) if one.part is not ProcessRole.DATA_WORKER]
-    named = [one for one in children if one.pid == looks_of(case, story).argument]
-    busy = [one for one in children if not is_pool_idle(stack_of(case, one))]
+def _through_child(job: Job, process: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
+    children = [one for one in living_children(job, process) if one.part is not ProcessRole.DATA_WORKER]
+    named = [one for one in children if one.pid == observations_of(job, process).argument]
+    busy = [one for one in children if not is_pool_idle(stack_of(job, one))]
     chosen = named or busy[-1:] or children[-1:]
     if not chosen:
         return reason
     child = chosen[0]
-    if is_gone(case, child):
+    if is_gone(job, child):
         text = f"{reason.text}: process {child.pid} ({program(child)}) has ended already, which it did not notice"
         return replace(reason, text=text, pids=(child.pid,), proof=True)
     forked = child.agent is not None and (child.agent.forked_from != 0 or "multiprocessing" in " ".join(child.argv))
-    return _joined(case, reason, child, "process", steps, theirs_first=forked)
+    return _joined(job, reason, child, "process", steps, theirs_first=forked)
 
 
 def _joined(
-    case: Job, reason: WaitCause, child: JobProcess, word: str, steps: int, *, theirs_first: bool = False
+    job: Job, reason: WaitCause, child: JobProcess, word: str, steps: int, *, theirs_first: bool = False
 ) -> WaitCause:
     """Returns the reason of a process with that of the child it waits for."""
-    theirs = reason_of(case, child, (), steps - 1)
-    place = f", at {case.line(theirs.frame)}" if theirs.frame is not None and theirs.heart is None else ""
+    theirs = wait_chain(job, child, (), steps - 1)
+    place = f", at {job.line(theirs.frame)}" if theirs.frame is not None and theirs.heart is None else ""
     who = f"{word} {child.pid}" + ("" if word == "worker" else f" ({program(child)})")
     # A child that waits for its parent is the parent's affair; a loop or lock of its own is its own.
     waits_for_parent = (theirs.heart or theirs.kind) in (
@@ -114,12 +114,12 @@ def _joined(
     )
 
 
-def _with_holders(case: Job, story: JobProcess, reason: WaitCause) -> WaitCause:
+def _with_holders(job: Job, process: JobProcess, reason: WaitCause) -> WaitCause:
     """Returns the reason with the processes of the job that have the locked file open, too."""
-    file = looks_of(case, story).open_file
-    own = [file] if file else [one for one in open_files(case, story) if not _NO_LOCK.search(one)]
-    holders = [one for one in case.processes if one.pid != story.pid and set(own) & set(open_files(case, one))]
-    shared = sorted({name for one in holders for name in set(own) & set(open_files(case, one))})
+    file = observations_of(job, process).open_file
+    own = [file] if file else [one for one in open_files(job, process) if not _NO_LOCK.search(one)]
+    holders = [one for one in job.processes if one.pid != process.pid and set(own) & set(open_files(job, one))]
+    shared = sorted({name for one in holders for name in set(own) & set(open_files(job, one))})
     if len(shared) != 1:
         return reason
     named = [
@@ -127,59 +127,59 @@ def _with_holders(case: Job, story: JobProcess, reason: WaitCause) -> WaitCause:
     ]
     text = reason.text if shared[0] in reason.text else f"{reason.text}, {shared[0]}"
     text = f"{text}, which {' and '.join(named)} {'has' if len(named) == 1 else 'have'} open too"
-    standing = [frame for one in holders for frame in user_frames(stack_of(case, one))[:1]]
+    standing = [frame for one in holders for frame in user_frames(stack_of(job, one))[:1]]
     frames = [frame for frame in standing if not frame.file.startswith("<")]  # of a `python -c`
     return replace(reason, text=text, frames=(*frames, *reason.frames), pids=tuple(one.pid for one in holders))
 
 
-def _with_threads(case: Job, story: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
+def _with_threads(job: Job, process: JobProcess, reason: WaitCause, steps: int) -> WaitCause:
     """Returns the reason with who should end the wait: a thread or child of its own, or one that failed before."""
-    died = next((one for one in story.raised if one.how is ExceptionSource.THREAD), None)
+    died = next((one for one in process.raised if one.how is ExceptionSource.THREAD), None)
     if died is not None:
         text = f"{reason.text}; a thread of its had died of {died.text[:120]}"
         return replace(reason, text=text, frames=(*died.user_path[:1], *reason.frames))
-    holder = _holder(case, story, reason)
+    holder = _holder(job, process, reason)
     if holder is not None:
         return holder
-    folder = story.agent_folder
-    threads = [frames for stack in other_threads(story) if (frames := _own_frames(stack, folder))]
+    folder = process.agent_folder
+    threads = [frames for stack in other_threads(process) if (frames := _own_frames(stack, folder))]
     if len(threads) == 1:
-        line = case.line(threads[0][0])
+        line = job.line(threads[0][0])
         joined = reason.kind is WaitKind.THREAD and reason.frame is not None
         text = f"{reason.text}; its other thread stands at {line}"
         if joined and reason.frame is not None:
             return replace(reason, text=text, frame=threads[0][0], frames=(reason.frame, *reason.frames))
         return replace(reason, text=text, frames=(*reason.frames[:1], threads[0][0], *reason.frames[1:]))
     shared = reason.kind is WaitKind.PIPE or "between processes" in reason.text  # a queue.Queue is its own
-    children = [one for one in living_children(case, story) if one.agent is not None] if shared else []
-    at_work = [one for one in children if not is_pool_idle(stack_of(case, one))]
-    return _joined(case, reason, at_work[-1], "process", steps, theirs_first=True) if at_work else reason
+    children = [one for one in living_children(job, process) if one.agent is not None] if shared else []
+    at_work = [one for one in children if not is_pool_idle(stack_of(job, one))]
+    return _joined(job, reason, at_work[-1], "process", steps, theirs_first=True) if at_work else reason
 
 
-def _holder(case: Job, story: JobProcess, reason: WaitCause) -> WaitCause | None:
+def _holder(job: Job, process: JobProcess, reason: WaitCause) -> WaitCause | None:
     """Returns the reason with the thread of the same process that took a lock of this name, by the source."""
     place = reason.frame
     lock = (
-        lock_at(case.sources.file(place.file), place.line) if place is not None and reason.kind is WaitKind.LOCK else ""
+        lock_at(job.sources.file(place.file), place.line) if place is not None and reason.kind is WaitKind.LOCK else ""
     )
     if place is None or not lock:
         return None
-    for number, stack in enumerate([stack_of(case, story), *other_threads(story)]):
+    for number, stack in enumerate([stack_of(job, process), *other_threads(process)]):
         for frame in user_frames(stack):
-            taken = taken_at(case.sources.file(frame.file), frame.line, lock)
+            taken = taken_at(job.sources.file(frame.file), frame.line, lock)
             if taken is not None:
                 line = replace(frame, line=taken)
-                who = "this thread itself" if number == 0 else f"another thread, now at {case.line(frame)},"
-                text = f"waits for {lock}, which {who} took at {case.line(line)}"
+                who = "this thread itself" if number == 0 else f"another thread, now at {job.line(frame)},"
+                text = f"waits for {lock}, which {who} took at {job.line(line)}"
                 frames = (line, *((frame,) if number else ()), *reason.frames)
                 return replace(reason, text=text, frames=tuple(dict.fromkeys(frames)))
     return None
 
 
-def other_threads(story: JobProcess) -> tuple[tuple[Frame, ...], ...]:
+def other_threads(process: JobProcess) -> tuple[tuple[Frame, ...], ...]:
     """Returns the stacks of all threads of a process but the main one, innermost first."""
-    by_agent = story.threads.threads if story.threads is not None else ()
-    return story.stacks[1:] or tuple(one.frames for one in by_agent if not one.main)
+    by_agent = process.threads.threads if process.threads is not None else ()
+    return process.stacks[1:] or tuple(one.frames for one in by_agent if not one.main)
 
 
 def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:
@@ -188,28 +188,28 @@ def _own_frames(stack: Sequence[Frame], agent_folder: str) -> tuple[Frame, ...]:
     return found if found and not is_installed(found[0]) else ()
 
 
-def living_children(case: Job, story: JobProcess) -> tuple[JobProcess, ...]:
+def living_children(job: Job, process: JobProcess) -> tuple[JobProcess, ...]:
     """Returns the children that were there when the job was looked at last, by start."""
-    return tuple(one for one in case.children_of(story) if one.stacks or looks_of(case, one).samples)
+    return tuple(one for one in job.children_of(process) if one.stacks or observations_of(job, one).samples)
 
 
-def below(case: Job, story: JobProcess) -> list[JobProcess]:
+def below(job: Job, process: JobProcess) -> list[JobProcess]:
     """Returns the descendants of a process: workers of a fork server are its grandchildren."""
     found: dict[int, JobProcess] = {}
-    waiting = deque(case.children_of(story))
+    waiting = deque(job.children_of(process))
     while waiting:
         one = waiting.popleft()
         if id(one) not in found:  # in a record from elsewhere, processes may be each other's parents
             found[id(one)] = one
-            waiting += case.children_of(one)
+            waiting += job.children_of(one)
     return list(found.values())
 
 
-def is_gone(case: Job, story: JobProcess) -> bool:
+def is_gone(job: Job, process: JobProcess) -> bool:
     """Whether a process had ended before the job was ended for it."""
-    last = looks_of(case, story).last
-    return (last is not None and last.state == "Z" and not story.ended_by) or (
-        story.end.at_s is not None and story.ended_by == "" and not story.stacks and last is None
+    last = observations_of(job, process).last
+    return (last is not None and last.state == "Z" and not process.ended_by) or (
+        process.end.at_s is not None and process.ended_by == "" and not process.stacks and last is None
     )
 
 

@@ -12,7 +12,7 @@ from diagnostics.static.program.source_file import SourceFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class WaitPattern:
     """One kind of waiting: the name of a Kind, and the words that follow the process's name."""
 
     kind: str
@@ -21,8 +21,8 @@ class Word:
     proof: bool = False
 
 
-def _word(kind: str, text: str, *, names_file: bool = False, proof: bool = False) -> Word:
-    return Word(kind=kind, text=text, names_file=names_file, proof=proof)
+def _word(kind: str, text: str, *, names_file: bool = False, proof: bool = False) -> WaitPattern:
+    return WaitPattern(kind=kind, text=text, names_file=names_file, proof=proof)
 
 
 _TERMINAL = _word("terminal", "reads standard input, where nothing comes", proof=True)
@@ -35,7 +35,7 @@ _MESSAGE = _word("pipe", "waits for a message from another process")
 
 # Library frames, by file and function, innermost first; the first that fits wins. What passes a wait on (a queue waits
 # on a condition) stands before what it waits on.
-_FRAMES: tuple[tuple[re.Pattern[str], re.Pattern[str], Word], ...] = tuple(
+_FRAMES: tuple[tuple[re.Pattern[str], re.Pattern[str], WaitPattern], ...] = tuple(
     (re.compile(file), re.compile(function), word)
     for file, function, word in (
         (r"/(?:pdb|bdb|cmd)\.py$|/IPython/|/ipdb/|/debugpy/|/pudb/", r"", _word(
@@ -80,7 +80,7 @@ _FRAMES: tuple[tuple[re.Pattern[str], re.Pattern[str], Word], ...] = tuple(
     )
 )  # fmt: skip
 
-_SOURCE: tuple[tuple[re.Pattern[str], Word], ...] = tuple(
+_SOURCE: tuple[tuple[re.Pattern[str], WaitPattern], ...] = tuple(
     (re.compile(pattern), word)
     for pattern, word in (
         (r"^(?:input|raw_input|getpass\.getpass|getpass|click\.(?:prompt|confirm|getchar|pause)|Prompt\.ask"
@@ -99,7 +99,7 @@ _SOURCE: tuple[tuple[re.Pattern[str], Word], ...] = tuple(
 )  # fmt: skip
 
 
-def by_frames(frames: Sequence[Frame]) -> Word | None:
+def by_frames(frames: Sequence[Frame]) -> WaitPattern | None:
     """Returns what library frames below the job's own line wait for; the outermost kind of waiting that is known."""
     for file, function, word in _FRAMES:
         if any(file.search(frame.file) and function.search(frame.function) for frame in frames):
@@ -107,7 +107,7 @@ def by_frames(frames: Sequence[Frame]) -> Word | None:
     return None
 
 
-def by_source(source: SourceFile, line: int) -> Word | None:
+def by_source(source: SourceFile, line: int) -> WaitPattern | None:
     """Returns what a line waits for, by the names of what it calls: C code leaves no frame."""
     calls = calls_at(source, line)
     for pattern, word in _SOURCE:
@@ -116,7 +116,7 @@ def by_source(source: SourceFile, line: int) -> Word | None:
     return None
 
 
-def by_call(call: str, file: str, argument: int | None) -> Word | None:
+def by_call(call: str, file: str, argument: int | None) -> WaitPattern | None:
     """Returns what a system call waits for; `file` is what lies behind its descriptor."""
     if call in ("wait4", "waitid"):
         return _CHILD

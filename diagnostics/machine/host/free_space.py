@@ -19,7 +19,7 @@ class Room:
     limit: str
 
 
-def room_in(folder: Path) -> Room:
+def free_space(folder: Path) -> Room:
     """Returns the room in `folder`, or in its nearest existing parent; a control group's limit counts."""
     disks = MountedDisks()
     free = disks.free_bytes(folder)

@@ -23,8 +23,8 @@ from diagnostics.adapter.answers import (
     DataAnswer,
     FileTrouble,
     adapter_argv,
-    answer_file,
     data_answers,
+    read_answer,
     refusal,
 )
 from diagnostics.adapter.description import JobDescription
@@ -45,7 +45,7 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns one finding a file that fails, or one for the ranks that ended without an answer."""
     if config.job is None:
         raise Skip("needs a CONFIG")
-    argv = adapter_argv(config.python, config.job, "data", "--result", str(answer_file(config.record_dir, "data")))
+    argv = adapter_argv(config.python, config.job, "data", "--result", str(read_answer(config.record_dir, "data")))
     deadline_s = config.thresholds.data_deadline_s
     ranks = adapter_ranks.run(machine, config, argv, deadline_s=deadline_s, env=config.job.env)
     answers = [answer for answer in data_answers(config.record_dir, config.nproc) if answer is not None]

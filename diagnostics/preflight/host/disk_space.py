@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.core.wording import shown_bytes
+from diagnostics.core.wording import format_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
@@ -39,7 +39,7 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
             findings.append(finding)
     least = min(free, key=lambda path: free[path])
     return ProbeResult(
-        title=f"{shown_bytes(free[least])} free at {least}, the fullest of {len(free)} folders",
+        title=f"{format_bytes(free[least])} free at {least}, the fullest of {len(free)} folders",
         findings=tuple(findings),
         measured={f"free_bytes {path}": count for path, count in free.items()},
     )
@@ -70,9 +70,9 @@ def _look(machine: Machine, use: str, folder: Path, needed: int) -> Finding | No
         kind = machine.disks.file_system(folder)
         return _finding(
             "disk-nearly-full",
-            f"the {use} {folder} ({kind}) has {shown_bytes(free)} free; about {shown_bytes(needed)} are needed",
+            f"the {use} {folder} ({kind}) has {format_bytes(free)} free; about {format_bytes(needed)} are needed",
             folder,
-            Evidence(source=f"df -h {folder}", observed=shown_bytes(free), expected=f"{shown_bytes(needed)} or more"),
+            Evidence(source=f"df -h {folder}", observed=format_bytes(free), expected=f"{format_bytes(needed)} or more"),
             f"df -h {folder}",
         )
     inodes = machine.disks.free_inodes(folder)

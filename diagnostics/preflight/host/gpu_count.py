@@ -12,7 +12,7 @@ Fix: fewer ranks, a right CUDA_VISIBLE_DEVICES, or end the process that holds th
 from __future__ import annotations
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.core.wording import shown_bytes
+from diagnostics.core.wording import format_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import Gpu, MachineError
 from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
@@ -104,7 +104,7 @@ def _busy(machine: Machine, gpu: Gpu, own: frozenset[int]) -> Finding | None:
         # In a container NVML gives pids of the host, which stand for nothing or for others in here.
         command = f" ({process.command}) of {process.user}" if process else " (outside this container)"
         names.append(f"pid {item.pid}{command}")
-    used, total = shown_bytes(gpu.memory_used_bytes), shown_bytes(gpu.memory_total_bytes)
+    used, total = format_bytes(gpu.memory_used_bytes), format_bytes(gpu.memory_total_bytes)
     return Finding(
         code=CODE,
         name="gpu-in-use",

@@ -12,7 +12,7 @@ Fix: raise the container's limit, end what else uses memory, or use fewer worker
 from __future__ import annotations
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.core.wording import shown_bytes
+from diagnostics.core.wording import format_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
@@ -37,20 +37,20 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     needed = max(config.thresholds.min_free_memory_bytes, ranks_bytes)
     measured = {"available_bytes": available, "total_bytes": total, "needed_bytes": needed}
     if available >= needed:
-        title = f"{shown_bytes(available)} of {shown_bytes(total)} RAM available"
+        title = f"{format_bytes(available)} of {format_bytes(total)} RAM available"
         return ProbeResult(title=title, measured=measured)
     limit = f", limited by {group.path}" if group else ""
     finding = Finding(
         code=CODE,
         name="memory-too-small",
         severity=Severity.ERROR if available < ranks_bytes else Severity.WARNING,
-        title=f"{shown_bytes(available)} RAM left{limit}; {config.nproc} ranks need {shown_bytes(needed)} to start",
+        title=f"{format_bytes(available)} RAM left{limit}; {config.nproc} ranks need {format_bytes(needed)} to start",
         where=group.path if group else "RAM",
         evidence=(
             Evidence(
                 source="/proc/meminfo and the control group's limit",
-                observed=f"{shown_bytes(available)} of {shown_bytes(total)}",
-                expected=f"{shown_bytes(needed)} or more",
+                observed=f"{format_bytes(available)} of {format_bytes(total)}",
+                expected=f"{format_bytes(needed)} or more",
             ),
         ),
         fix=Fix(

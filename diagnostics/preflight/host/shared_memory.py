@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
-from diagnostics.core.wording import shown_bytes
+from diagnostics.core.wording import format_bytes
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
@@ -41,22 +41,24 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     else:
         batches = config.nproc * job.workers * job.prefetch
         needed = int(MARGIN * batches * job.batch_bytes)
-        why = f"{config.nproc} ranks x {job.workers} workers x {job.prefetch} batches of {shown_bytes(job.batch_bytes)}"
+        why = (
+            f"{config.nproc} ranks x {job.workers} workers x {job.prefetch} batches of {format_bytes(job.batch_bytes)}"
+        )
     measured = {"total_bytes": space.total_bytes, "free_bytes": space.free_bytes, "needed_bytes": needed}
     if space.free_bytes >= needed:
-        return ProbeResult(title=f"{SHM} has {shown_bytes(space.free_bytes)} free", measured=measured)
+        return ProbeResult(title=f"{SHM} has {format_bytes(space.free_bytes)} free", measured=measured)
     size = max(1, math.ceil((needed + space.total_bytes - space.free_bytes) / 2**30))
     finding = Finding(
         code=CODE,
         name="shared-memory-too-small",
         severity=Severity.ERROR if job else Severity.WARNING,
-        title=f"{SHM} has {shown_bytes(space.free_bytes)} free; {why} need about {shown_bytes(needed)}",
+        title=f"{SHM} has {format_bytes(space.free_bytes)} free; {why} need about {format_bytes(needed)}",
         where=SHM,
         evidence=(
             Evidence(
                 source='os.statvfs("/dev/shm")',
-                observed=f"{shown_bytes(space.free_bytes)} of {shown_bytes(space.total_bytes)} free",
-                expected=f"{shown_bytes(needed)} or more",
+                observed=f"{format_bytes(space.free_bytes)} of {format_bytes(space.total_bytes)} free",
+                expected=f"{format_bytes(needed)} or more",
             ),
         ),
         fix=Fix(

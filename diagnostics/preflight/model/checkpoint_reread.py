@@ -13,7 +13,7 @@ renamed).
 
 from __future__ import annotations
 
-from diagnostics.adapter.answers import answer_file, read_json
+from diagnostics.adapter.answers import read_answer, read_json
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
@@ -27,7 +27,7 @@ REQUIRES = ("P801",)
 
 def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the checkpoint's size; an error where it was not written or not read back."""
-    answer = read_json(answer_file(config.record_dir, "dry-run")) or {}
+    answer = read_json(read_answer(config.record_dir, "dry-run")) or {}
     if "checkpoint_reread" not in answer:
         raise Skip("the dry run said nothing of a checkpoint")
     size, reread = number(answer, "checkpoint_bytes") or 0.0, answer["checkpoint_reread"]

@@ -11,7 +11,7 @@ Fix: more loader workers, a cache of what is computed anew in every epoch, or a 
 
 from __future__ import annotations
 
-from diagnostics.adapter.answers import answer_file, read_json
+from diagnostics.adapter.answers import read_answer, read_json
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
@@ -25,7 +25,7 @@ REQUIRES = ("P801",)
 
 def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the share; a warning above the threshold."""
-    share = number(read_json(answer_file(config.record_dir, "dry-run")) or {}, "data_wait_share")
+    share = number(read_json(read_answer(config.record_dir, "dry-run")) or {}, "data_wait_share")
     if share is None:
         raise Skip("the dry run measured no data wait")
     workers = config.job.workers if config.job else 0

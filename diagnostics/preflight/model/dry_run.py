@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from diagnostics.adapter.answers import USAGE_EXIT, adapter_argv, answer_file, read_json, refusal
+from diagnostics.adapter.answers import USAGE_EXIT, adapter_argv, read_answer, read_json, refusal
 from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import last_lines, number, sentence_of
@@ -35,7 +35,7 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns throughput and steps, or a finding with the trainer's last lines and its exit code."""
     if config.job is None:
         raise Skip("needs a CONFIG")
-    result = answer_file(config.record_dir, "dry-run")
+    result = read_answer(config.record_dir, "dry-run")
     options = ["--result", str(result), "--steps", str(STEPS), *_wishes(config, config.job)]
     argv = adapter_argv(config.python, config.job, "dry-run", *options)
     child = machine.child.run(argv, deadline_s=config.thresholds.dry_run_deadline_s, env=dict(config.job.env))

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.adapter.answers import USAGE_EXIT, ModelAnswer, adapter_argv, answer_file, model_answers
+from diagnostics.adapter.answers import USAGE_EXIT, ModelAnswer, adapter_argv, model_answers, read_answer
 from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Evidence, Finding, Role, Severity
 from diagnostics.core.wording import last_line, shown_ranks
@@ -45,7 +45,7 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
         raise Skip("needs a CONFIG")
     deadline_s = config.thresholds.model_deadline_s
     folder = _fresh_folder(config.record_dir / "agent")
-    argv = adapter_argv(config.python, config.job, "model", "--result", str(answer_file(config.record_dir, "model")))
+    argv = adapter_argv(config.python, config.job, "model", "--result", str(read_answer(config.record_dir, "model")))
     agent = agent_environment(
         folder,
         deep=True,

@@ -13,7 +13,7 @@ Fix: fewer loader workers, a smaller batch, or accumulation.
 
 from __future__ import annotations
 
-from diagnostics.adapter.answers import answer_file, read_json
+from diagnostics.adapter.answers import read_answer, read_json
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import number
 from diagnostics.machine.contract import Machine
@@ -29,7 +29,7 @@ GIB = 1 << 30
 
 def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the high-water mark; a warning where the ranks together come close to the limit."""
-    answer = read_json(answer_file(config.record_dir, "dry-run")) or {}
+    answer = read_json(read_answer(config.record_dir, "dry-run")) or {}
     peak = number(answer, "peak_memory_bytes")
     if not peak:
         raise Skip("the dry run measured no memory")

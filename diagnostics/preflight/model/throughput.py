@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from diagnostics.adapter.answers import answer_file, read_json
+from diagnostics.adapter.answers import read_answer, read_json
 from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import number
@@ -31,7 +31,7 @@ REQUIRES = ("P801",)
 
 def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns the throughput; a warning where it fell by more than the threshold's ratio."""
-    path = answer_file(config.record_dir, "dry-run")
+    path = read_answer(config.record_dir, "dry-run")
     speed = number(read_json(path) or {}, "samples_per_s")
     if not speed:
         raise Skip("the dry run measured no throughput")

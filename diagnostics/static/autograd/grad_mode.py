@@ -17,12 +17,14 @@ _SET_UP_STARTS = (
 )
 
 
-def records(node: ast.AST, function: Function, file: ProjectFile, project: Project, rounds: int = 2) -> bool | None:
+def grad_enabled(
+    node: ast.AST, function: Function, file: ProjectFile, project: Project, rounds: int = 2
+) -> bool | None:
     """Whether autograd records a node: False where it does not, None where callers unseen decide."""
     if _is_off_around(node, file) or _is_off_for(function):
         return False
     callers = project.callers(function) if function.name != "<module>" and rounds else []
-    answers = [records(call, caller, project.file_with(caller), project, rounds - 1) for call, caller in callers]
+    answers = [grad_enabled(call, caller, project.file_with(caller), project, rounds - 1) for call, caller in callers]
     if answers and not any(answer is not False for answer in answers):
         return False
     return True if any(answer is not False for answer in answers) else None

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from diagnostics.static.autograd.grad_mode import is_off, turns_off
-from diagnostics.static.autograd.tensor_operations import Found, Operations
+from diagnostics.static.autograd.tensor_operations import Found, TransferFunctions
 from diagnostics.static.autograd.tensor_state import AbstractState, AbstractTensor, EventKind, InplaceEvent, merged
 from diagnostics.static.program import ast_walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
-from diagnostics.static.torch_code.module_classes import KnownClass, class_tree, own_attribute
+from diagnostics.static.torch_code.module_classes import ModuleClass, class_tree, own_attribute
 
 
-class AutogradWalk(Operations):
+class InplaceAnalysis(TransferFunctions):
     """One walk through one method of a model."""
 
     def run(self) -> tuple[InplaceEvent, ...]:
@@ -30,7 +30,7 @@ class AutogradWalk(Operations):
             self.block(self.function.syntax.body)
         return (*self.events, *self.kept.values())
 
-    def project_layer(self, own: str, known: KnownClass, values: list[Found], node: ast.Call) -> None:
+    def project_layer(self, own: str, known: ModuleClass, values: list[Found], node: ast.Call) -> None:
         """Calls a module of the project: what it does to its inputs in place happens here."""
         project = self.tree.project
         forward = next((one for one in project.functions_in(known.file) if one.owner is known.syntax
@@ -215,7 +215,7 @@ def inplace_events(function: Function, project: Project, depth: int = 2) -> tupl
     file = project.file_with(function)
     if is_off(function.syntax, function, file):
         return ()
-    walk = AutogradWalk(function, known, tree, AbstractState(), depth)
+    walk = InplaceAnalysis(function, known, tree, AbstractState(), depth)
     return walk.run()
 
 

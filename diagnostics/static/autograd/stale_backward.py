@@ -17,7 +17,7 @@ from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.module_classes import own_attribute
-from diagnostics.static.torch_code.training_loops import Backward, backwards
+from diagnostics.static.torch_code.training_loops import BackwardCall, backwards
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,7 @@ class _Seen:
     file: ProjectFile
     networks: frozenset[str]
     steps: dict[ast.Call, frozenset[str]]
-    sources: dict[ast.Call, Backward]
+    sources: dict[ast.Call, BackwardCall]
 
 
 def _along(statements: Sequence[ast.stmt], seen: _Seen) -> Iterator[StaleBackward]:
@@ -81,7 +81,7 @@ def _along(statements: Sequence[ast.stmt], seen: _Seen) -> Iterator[StaleBackwar
         _assign(statement, graphs, seen)
 
 
-def _needed(backward: Backward, graphs: dict[str, _Graph]) -> Iterator[StaleBackward]:
+def _needed(backward: BackwardCall, graphs: dict[str, _Graph]) -> Iterator[StaleBackward]:
     """Yields the steps that changed what this backward needs."""
     for name in sorted(backward.names):
         graph = graphs.get(name)

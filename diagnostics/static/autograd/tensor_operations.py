@@ -9,17 +9,23 @@ from diagnostics.static.autograd import operator_tables as tables
 from diagnostics.static.autograd.tensor_state import AbstractState, AbstractTensor, EventKind, InplaceEvent, Saved
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.torch_code.module_classes import WITH_WEIGHTS, ClassTree, KnownClass, is_none, own_attribute
+from diagnostics.static.torch_code.module_classes import (
+    WITH_WEIGHTS,
+    ModuleClass,
+    ModuleHierarchy,
+    is_none,
+    own_attribute,
+)
 
 Found = AbstractTensor | tuple[AbstractTensor | None, ...] | None
 _PRODUCTS = (ast.Mult, ast.MatMult)
 
 
-class Operations(ABC):
+class TransferFunctions(ABC):
     """Reads expressions in a state and writes down events."""
 
     def __init__(
-        self, function: Function, known: KnownClass, tree: ClassTree, state: AbstractState, depth: int
+        self, function: Function, known: ModuleClass, tree: ModuleHierarchy, state: AbstractState, depth: int
     ) -> None:
         self.function = function
         self.tree = tree
@@ -261,7 +267,7 @@ class Operations(ABC):
         return self.functional(function, first, [first], node) if function and first is not None else None
 
     @abstractmethod
-    def project_layer(self, own: str, known: KnownClass, values: list[Found], node: ast.Call) -> None:
+    def project_layer(self, own: str, known: ModuleClass, values: list[Found], node: ast.Call) -> None:
         """Calls a module of the project; who walks through methods says what it does to its inputs."""
 
     def activate(self, value: AbstractTensor, node: ast.AST, layer: str) -> None:
@@ -309,7 +315,7 @@ def _is_plain(made: ast.expr) -> bool:
                for name in ("affine", "elementwise_affine"))  # fmt: skip
 
 
-def _has_weights(known: KnownClass, tree: ClassTree, depth: int = 3) -> bool:
+def _has_weights(known: ModuleClass, tree: ModuleHierarchy, depth: int = 3) -> bool:
     parts = tree.parts(known)
     if parts.parameters and depth:
         return True

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from diagnostics.static.dataflow import rank_words
-from diagnostics.static.dataflow.rank_predicates import COMMON_OPERATORS, OPEN, OnRank
+from diagnostics.static.dataflow.rank_predicates import COMMON_OPERATORS, OPEN, ConcreteRank
 
 OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     **COMMON_OPERATORS,
@@ -21,7 +21,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 MOST_ITEMS = 64
 
 
-def variable(name: object, on: OnRank) -> Any:
+def variable(name: object, on: ConcreteRank) -> Any:
     """Returns the text that the launcher puts into a variable."""
     return (
         str(on.rank)

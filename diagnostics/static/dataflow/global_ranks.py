@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.static.dataflow import rank_words
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 
@@ -14,7 +14,7 @@ _DEPTH = 4
 Source = tuple[ast.AST, Function]  # where it is taken from, and the function that is in
 
 
-def global_rank(value: ast.AST, function: Function, project: Project, depth: int = _DEPTH) -> Source | None:
+def global_rank_origin(value: ast.AST, function: Function, project: Project, depth: int = _DEPTH) -> Source | None:
     """Returns where a value is taken from, if it is the rank among all processes and nothing else; else None."""
     if depth < 0:
         return None
@@ -22,7 +22,7 @@ def global_rank(value: ast.AST, function: Function, project: Project, depth: int
         if project.name(value.func, function) == GET_RANK and not value.args and not value.keywords:
             return value, function
         if last_name(value.func) == "int" and len(value.args) == 1:
-            return global_rank(value.args[0], function, project, depth)
+            return global_rank_origin(value.args[0], function, project, depth)
         if last_name(value.func) in ("get", "getenv") and value.args and _is_variable(value.args[0]):
             return value, function
         return _returned(value, function, project, depth)
@@ -30,7 +30,10 @@ def global_rank(value: ast.AST, function: Function, project: Project, depth: int
         found_here = last_name(value.value) == "environ" and _is_variable(value.slice)
         return (value, function) if found_here else None
     if isinstance(value, ast.Name):
-        found = [global_rank(one, where, project, depth - 1) for one, where in values_of(value, function, project)]
+        found = [
+            global_rank_origin(one, where, project, depth - 1)
+            for one, where in reaching_values(value, function, project)
+        ]
         return found[0] if found and all(found) else None
     return None
 
@@ -43,7 +46,7 @@ def _returned(call: ast.Call, function: Function, project: Project, depth: int) 
     """Returns where the result of a project's function comes from, if all its returns are the rank."""
     targets = project.targets(call, function)
     found = [
-        global_rank(one.value, target, project, depth - 1)
+        global_rank_origin(one.value, target, project, depth - 1)
         for target in targets
         for one in target.own_nodes
         if isinstance(one, ast.Return) and one.value is not None and not isinstance(one.value, ast.Constant)

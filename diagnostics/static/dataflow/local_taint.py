@@ -16,7 +16,7 @@ _LOSS = re.compile(r"^(?:\w+_)?loss$", re.IGNORECASE)  # no loss_scale, no loss_
 _COLLECTS = {"append", "extend", "add", "update", "put"}
 
 
-def local_values(test: ast.expr, function: Function, taints: RankTaint) -> Iterator[Taint]:
+def rank_local_values(test: ast.expr, function: Function, taints: RankTaint) -> Iterator[Taint]:
     """Yields why a test falls by what the rank alone has: comparisons with a loss, "is what I collected empty?"."""
     for node in walk(test):
         match node:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diagnostics.static.dataflow.concrete_operators import FUNCTIONS, applied, computed, tried, turned, variable
-from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank, RankPredicates, says_distributed
+from diagnostics.static.dataflow.rank_predicates import OPEN, ConcreteRank, RankPredicates, says_distributed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, is_generator, last_name
 from diagnostics.static.program.project import Project
@@ -31,7 +31,7 @@ class ConcreteEvaluator:
     project: Project
 
     def value(
-        self, expression: ast.expr, function: Function, on: OnRank, given: Mapping[str, Any] = NOTHING,
+        self, expression: ast.expr, function: Function, on: ConcreteRank, given: Mapping[str, Any] = NOTHING,
         rounds: int = MOST_ROUNDS,
     ) -> Any:  # fmt: skip
         """Returns what an expression comes to on a rank, OPEN where that is not known; `given` are local names."""
@@ -65,7 +65,7 @@ class ConcreteEvaluator:
                 return OPEN
 
     def truth(
-        self, test: ast.expr, function: Function, on: OnRank, given: Mapping[str, Any] = NOTHING,
+        self, test: ast.expr, function: Function, on: ConcreteRank, given: Mapping[str, Any] = NOTHING,
         rounds: int = MOST_ROUNDS,
     ) -> bool | None:  # fmt: skip
         """Returns how a test falls on a rank, None where that is open."""
@@ -74,10 +74,10 @@ class ConcreteEvaluator:
         value = self.value(test, function, on, given, rounds)
         return None if value is OPEN else bool(value)
 
-    def differs(self, expression: ast.expr, function: Function) -> tuple[OnRank, Any, OnRank, Any] | None:
+    def differs(self, expression: ast.expr, function: Function) -> tuple[ConcreteRank, Any, ConcreteRank, Any] | None:
         """Returns two ranks and the values on them, None where they are not known to differ."""
         for world in (2, 4):
-            first, last = OnRank(0, world), OnRank(world - 1, world)
+            first, last = ConcreteRank(0, world), ConcreteRank(world - 1, world)
             one, other = (self.value(expression, function, on) for on in (first, last))
             if one is not OPEN and other is not OPEN and one != other:
                 return first, one, last, other
@@ -86,7 +86,8 @@ class ConcreteEvaluator:
     def parts(self, test: ast.expr, function: Function) -> bool:
         """Whether a test is known to fall differently, or to be open on one rank only: `rank == 0 and step > 9`."""
         return any(
-            self.truth(test, function, OnRank(0, world)) is not self.truth(test, function, OnRank(world - 1, world))
+            self.truth(test, function, ConcreteRank(0, world))
+            is not self.truth(test, function, ConcreteRank(world - 1, world))
             for world in (2, 4)
         )
 
@@ -103,7 +104,7 @@ class ConcreteEvaluator:
 
     # Names
 
-    def _name(self, name: ast.Name, function: Function, on: OnRank, rounds: int) -> Any:
+    def _name(self, name: ast.Name, function: Function, on: ConcreteRank, rounds: int) -> Any:
         scope: Function | None = function
         while scope is not None:
             stores = _stores(scope, name.id)
@@ -114,7 +115,7 @@ class ConcreteEvaluator:
             scope = scope.outer
         return self._imported(name.id, function, on, rounds)
 
-    def _bound(self, name: str, scope: Function, on: OnRank, rounds: int) -> Any:
+    def _bound(self, name: str, scope: Function, on: ConcreteRank, rounds: int) -> Any:
         """Returns what the one assignment of a name gives it."""
         for node in scope.own_nodes:
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
@@ -127,13 +128,13 @@ class ConcreteEvaluator:
                                 return self._part(node.value, at, len(target.elts), scope, on, rounds)
         return OPEN
 
-    def _part(self, value: ast.expr, at: int, count: int, scope: Function, on: OnRank, rounds: int) -> Any:
+    def _part(self, value: ast.expr, at: int, count: int, scope: Function, on: ConcreteRank, rounds: int) -> Any:
         if isinstance(value, (ast.Tuple, ast.List)):
             return self.value(value.elts[at], scope, on, NOTHING, rounds) if len(value.elts) == count else OPEN
         whole = self.value(value, scope, on, NOTHING, rounds)
         return whole[at] if isinstance(whole, list) and len(whole) == count else OPEN
 
-    def _passed(self, name: str, function: Function, on: OnRank, rounds: int) -> Any:
+    def _passed(self, name: str, function: Function, on: ConcreteRank, rounds: int) -> Any:
         """Returns what every caller passes for a parameter; of the function that a launcher starts, the rank."""
         given = [
             self.value(value, where, on, NOTHING, rounds - 2) for value, where in self.project.arguments(name, function)
@@ -146,7 +147,7 @@ class ConcreteEvaluator:
             return on.rank if name == function.parameters[0] else on.world if name in ("world_size", "size") else OPEN
         return OPEN
 
-    def _imported(self, name: str, function: Function, on: OnRank, rounds: int) -> Any:
+    def _imported(self, name: str, function: Function, on: ConcreteRank, rounds: int) -> Any:
         file, original = self.project.imported(name, function.file)
         if not file or file not in self.project.by_path:
             return OPEN
@@ -155,7 +156,7 @@ class ConcreteEvaluator:
 
     # Attributes
 
-    def _attribute(self, value: ast.Attribute, function: Function, on: OnRank, rounds: int) -> Any:
+    def _attribute(self, value: ast.Attribute, function: Function, on: ConcreteRank, rounds: int) -> Any:
         kind = self.kind(value, function)
         if kind is None:
             return on.rank if value.attr in _RANK_ATTRIBUTES else self._setting(value, on, rounds)
@@ -181,7 +182,7 @@ class ConcreteEvaluator:
         kinds = list(self.project.kinds(value.value, function, MOST_ROUNDS))
         return kinds[0] if len({id(one) for one in kinds}) == 1 else None
 
-    def _setting(self, value: ast.Attribute, on: OnRank, rounds: int) -> Any:
+    def _setting(self, value: ast.Attribute, on: ConcreteRank, rounds: int) -> Any:
         """Returns what `args.rank` is set to wherever it is set from something."""
         if last_name(value.value) not in _SETTINGS:
             return OPEN
@@ -197,7 +198,7 @@ class ConcreteEvaluator:
         file = self.project.by_path[holder.file]
         return [one for one in self.project.functions_in(file) if self.project.class_of(one) is kind]
 
-    def _stored(self, node: ast.AST, name: str, where: Function, on: OnRank, rounds: int) -> list[Any]:
+    def _stored(self, node: ast.AST, name: str, where: Function, on: ConcreteRank, rounds: int) -> list[Any]:
         """Returns what a statement stores in `self.name`, as a list of nothing or one."""
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, (ast.AugAssign, ast.AnnAssign)) and _is_own(node.target, name):
@@ -215,7 +216,13 @@ class ConcreteEvaluator:
     # Calls
 
     def _item(
-        self, held: ast.expr, index: ast.expr, function: Function, on: OnRank, given: Mapping[str, Any], rounds: int
+        self,
+        held: ast.expr,
+        index: ast.expr,
+        function: Function,
+        on: ConcreteRank,
+        given: Mapping[str, Any],
+        rounds: int,
     ) -> Any:
         at = self.value(index, function, on, given, rounds)
         if last_name(held) == "environ":
@@ -224,7 +231,7 @@ class ConcreteEvaluator:
         fits = isinstance(values, list) and isinstance(at, int) and -len(values) <= at < len(values)
         return values[at] if fits else OPEN
 
-    def _call(self, call: ast.Call, function: Function, on: OnRank, given: Mapping[str, Any], rounds: int) -> Any:
+    def _call(self, call: ast.Call, function: Function, on: ConcreteRank, given: Mapping[str, Any], rounds: int) -> Any:
         name = self.project.name(call.func, function)
         if name in ("torch.distributed.get_rank", "torch.distributed.get_world_size"):
             other = call.args or call.keywords  # of a group
@@ -244,7 +251,7 @@ class ConcreteEvaluator:
         return self._returned(targets[0], on, self.bindings(call, targets[0], function, on, given, rounds), rounds - 1)
 
     def bindings(
-        self, call: ast.Call, target: Function, function: Function, on: OnRank, given: Mapping[str, Any],
+        self, call: ast.Call, target: Function, function: Function, on: ConcreteRank, given: Mapping[str, Any],
         rounds: int = MOST_ROUNDS,
     ) -> dict[str, Any]:  # fmt: skip
         """Returns the parameters of a called function as the call passes them."""
@@ -259,7 +266,7 @@ class ConcreteEvaluator:
                       for one in call.keywords if one.arg in found})  # fmt: skip
         return found
 
-    def _returned(self, function: Function, on: OnRank, given: Mapping[str, Any], rounds: int) -> Any:
+    def _returned(self, function: Function, on: ConcreteRank, given: Mapping[str, Any], rounds: int) -> Any:
         if isinstance(function.syntax, ast.Lambda):
             return self.value(function.syntax.body, function, on, given, rounds)
         if rounds < 0 or any(_stores(function, name) for name in given):
@@ -267,7 +274,7 @@ class ConcreteEvaluator:
         return self._block(function.syntax.body, function, on, given, rounds)
 
     def _block(
-        self, block: list[ast.stmt], function: Function, on: OnRank, given: Mapping[str, Any], rounds: int
+        self, block: list[ast.stmt], function: Function, on: ConcreteRank, given: Mapping[str, Any], rounds: int
     ) -> Any:
         """Returns what the statements return, OPEN also where they return nothing."""
         for statement in block:

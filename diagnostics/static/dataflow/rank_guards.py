@@ -20,7 +20,7 @@ _MOST = 6
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
-def follows_from_rank(value: ast.AST | None, function: Function, project: Project, depth: int = _DEPTH) -> bool:
+def is_rank_dependent(value: ast.AST | None, function: Function, project: Project, depth: int = _DEPTH) -> bool:
     """Whether a value may differ by the rank, through names, attributes and functions of the project."""
     if value is None:
         return False
@@ -37,17 +37,17 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
         return False
     if isinstance(node, ast.Name):
         return any(
-            follows_from_rank(one, scope, project, depth - 1) or _set_by_rank(one, scope, project)
-            for one, scope in values_of(node, function, project)
+            is_rank_dependent(one, scope, project, depth - 1) or _set_by_rank(one, scope, project)
+            for one, scope in reaching_values(node, function, project)
         )
     if isinstance(node, ast.Attribute):
         return any(
-            follows_from_rank(one, where, project, depth - 1) or _set_by_rank(one, where, project)
+            is_rank_dependent(one, where, project, depth - 1) or _set_by_rank(one, where, project)
             for one, where in project.attributes.get(node.attr, ())[:_MOST]
         )
     if isinstance(node, ast.Call):
         return any(
-            follows_from_rank(one.value, target, project, depth - 1)
+            is_rank_dependent(one.value, target, project, depth - 1)
             for target in project.targets(node, function)
             for one in target.own_nodes
             if isinstance(one, ast.Return)
@@ -55,7 +55,7 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
     return False
 
 
-def values_of(name: ast.Name, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
+def reaching_values(name: ast.Name, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
     """Yields what a name is assigned, or passed for, with the function where that is."""
     scope: Function | None = function
     while scope is not None:
@@ -71,7 +71,7 @@ def values_of(name: ast.Name, function: Function, project: Project) -> Iterator[
 def _set_by_rank(value: ast.expr, function: Function, project: Project) -> bool:
     """Whether an assignment stands under a condition on the rank."""
     return any(
-        follows_from_rank(test, function, project, 0)
+        is_rank_dependent(test, function, project, 0)
         for test in conditions(value, function, project.file_with(function))
     )
 
@@ -105,10 +105,10 @@ def _left_before(statements: list[ast.stmt]) -> Iterator[ast.expr]:
             yield one.test
 
 
-def rank_guarded(node: ast.AST, function: Function, project: Project, depth: int = _DEPTH) -> bool:
+def is_rank_guarded(node: ast.AST, function: Function, project: Project, depth: int = _DEPTH) -> bool:
     """Whether a node may run on some ranks only: by a condition, a decorator, or because all callers are guarded."""
     file = project.file_with(function)
-    if any(follows_from_rank(one, function, project, 2) for one in conditions(node, function, file)):
+    if any(is_rank_dependent(one, function, project, 2) for one in conditions(node, function, file)):
         return True
     scope: Function | None = function
     while scope is not None:
@@ -119,7 +119,7 @@ def rank_guarded(node: ast.AST, function: Function, project: Project, depth: int
     if depth <= 0 or function.name == "<module>":
         return False
     callers = project.callers(function)
-    return bool(callers) and all(rank_guarded(call, caller, project, depth - 1) for call, caller in callers[:_MOST])
+    return bool(callers) and all(is_rank_guarded(call, caller, project, depth - 1) for call, caller in callers[:_MOST])
 
 
 def enclosing(node: ast.AST, kinds: type[ast.AST] | tuple[type[ast.AST], ...], file: ProjectFile) -> ast.AST | None:

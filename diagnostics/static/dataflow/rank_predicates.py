@@ -36,7 +36,7 @@ COMMON_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class OnRank:
+class ConcreteRank:
     """One rank of a job of `world` ranks on one machine."""
 
     rank: int
@@ -56,17 +56,21 @@ class RankPredicates:
 
     project: Project
 
-    def truth(self, test: ast.expr, function: Function, on: OnRank) -> bool | None:
+    def truth(self, test: ast.expr, function: Function, on: ConcreteRank) -> bool | None:
         """Returns how a test falls on a rank, None where that is open."""
         value = self.value(test, function, on)
         return None if isinstance(value, Open) else bool(value)
 
-    def asks(self, test: ast.expr, function: Function) -> tuple[OnRank, OnRank] | None:
+    def asks(self, test: ast.expr, function: Function) -> tuple[ConcreteRank, ConcreteRank] | None:
         """Returns two ranks on which a test falls differently, None where it does not ask for the rank.
 
         Of `rank == 0 and step % 10 == 0` it is enough that one of the two answers is known.
         """
-        for ranks in ((OnRank(0), OnRank(1)), (OnRank(0, 4), OnRank(3, 4)), (OnRank(0, 4), OnRank(2, 4))):
+        for ranks in (
+            (ConcreteRank(0), ConcreteRank(1)),
+            (ConcreteRank(0, 4), ConcreteRank(3, 4)),
+            (ConcreteRank(0, 4), ConcreteRank(2, 4)),
+        ):
             one, other = (self.truth(test, function, on) for on in ranks)
             if one is not other:
                 return ranks
@@ -74,15 +78,15 @@ class RankPredicates:
 
     def same(self, test: ast.expr, function: Function) -> bool:
         """Whether a test is known to fall alike on all ranks: `RANK == -1` asks whether there are several."""
-        first = self.truth(test, function, OnRank(0))
-        return first is not None and first == self.truth(test, function, OnRank(1))
+        first = self.truth(test, function, ConcreteRank(0))
+        return first is not None and first == self.truth(test, function, ConcreteRank(1))
 
     def differs(self, expression: ast.expr, function: Function) -> bool:
         """Whether an expression is known to come to another value on rank 1 than on rank 0."""
-        first = self.value(expression, function, OnRank(0))
-        return first is not OPEN and first != self.value(expression, function, OnRank(1))
+        first = self.value(expression, function, ConcreteRank(0))
+        return first is not OPEN and first != self.value(expression, function, ConcreteRank(1))
 
-    def value(self, expression: ast.expr, function: Function, on: OnRank, rounds: int = _ROUNDS) -> Any:
+    def value(self, expression: ast.expr, function: Function, on: ConcreteRank, rounds: int = _ROUNDS) -> Any:
         """Returns what an expression comes to on a rank, OPEN where that is not known."""
         if rounds < 0:
             return OPEN
@@ -119,7 +123,7 @@ class RankPredicates:
             case _:
                 return OPEN
 
-    def _unary(self, expression: ast.UnaryOp, function: Function, on: OnRank, rounds: int) -> Any:
+    def _unary(self, expression: ast.UnaryOp, function: Function, on: ConcreteRank, rounds: int) -> Any:
         value = self.value(expression.operand, function, on, rounds)
         if value is OPEN:
             return OPEN
@@ -127,7 +131,7 @@ class RankPredicates:
             return not value
         return -value if isinstance(expression.op, ast.USub) and isinstance(value, int) else OPEN
 
-    def _boolean(self, expression: ast.BoolOp, function: Function, on: OnRank, rounds: int) -> Any:
+    def _boolean(self, expression: ast.BoolOp, function: Function, on: ConcreteRank, rounds: int) -> Any:
         ending = isinstance(expression.op, ast.Or)
         values = [self.value(one, function, on, rounds) for one in expression.values]
         if any(one is not OPEN and bool(one) is ending for one in values):
@@ -135,7 +139,7 @@ class RankPredicates:
         return OPEN if any(one is OPEN for one in values) else not ending
 
     def _compared(
-        self, left: ast.expr, op: ast.cmpop, right: ast.expr, function: Function, on: OnRank, rounds: int
+        self, left: ast.expr, op: ast.cmpop, right: ast.expr, function: Function, on: ConcreteRank, rounds: int
     ) -> Any:
         if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(right, ast.Constant) and right.value is None:
             known = self.value(left, function, on, rounds)
@@ -145,7 +149,7 @@ class RankPredicates:
             return _applied(op, max(2, on.world), 1)  # whatever the name of the count: there are several
         return _applied(op, one, other)
 
-    def _name(self, name: ast.Name, function: Function, on: OnRank, rounds: int) -> Any:
+    def _name(self, name: ast.Name, function: Function, on: ConcreteRank, rounds: int) -> Any:
         scope: Function | None = function
         while scope is not None:
             values = scope.assigned.get(name.id, ())
@@ -161,12 +165,12 @@ class RankPredicates:
             scope = scope.outer
         return self._by_name(name.id, name, on)
 
-    def _assigned(self, value: ast.expr, function: Function, on: OnRank, rounds: int) -> Any:
+    def _assigned(self, value: ast.expr, function: Function, on: ConcreteRank, rounds: int) -> Any:
         """Returns what a name is assigned; of `rank, world = setup()` the parts are not known."""
         known = self.value(value, function, on, rounds - 1)
         return OPEN if isinstance(known, list) and isinstance(value, ast.Call) else known
 
-    def _passed(self, name: str, function: Function, on: OnRank, rounds: int) -> Any:
+    def _passed(self, name: str, function: Function, on: ConcreteRank, rounds: int) -> Any:
         """Returns what every caller passes for a parameter, its default where none passes any."""
         given = [self.value(value, caller, on, rounds - 2) for value, caller in self.project.arguments(name, function)]
         default = default_of(function, name)
@@ -174,7 +178,7 @@ class RankPredicates:
             return self.value(default, function, on, rounds - 1)
         return given[0] if given and all(one is not OPEN and one == given[0] for one in given) else OPEN
 
-    def _attribute(self, value: ast.Attribute, function: Function, on: OnRank, rounds: int) -> Any:
+    def _attribute(self, value: ast.Attribute, function: Function, on: ConcreteRank, rounds: int) -> Any:
         known = self._by_name(value.attr, value, on)
         if known is not OPEN:
             return known
@@ -191,7 +195,7 @@ class RankPredicates:
         found = [self.project.method(kind, value.attr) for kind in kinds]
         return [one for one in found if one is not None and _is_property(one)]
 
-    def _by_name(self, name: str, value: ast.expr, on: OnRank) -> Any:
+    def _by_name(self, name: str, value: ast.expr, on: ConcreteRank) -> Any:
         if _DISTRIBUTED.match(name):
             return on.world > 1
         if rank_words.WORLD_SIZE.match(name):
@@ -202,7 +206,7 @@ class RankPredicates:
             return on.rank == on.world - 1
         return on.rank == 0 if _BOOLEAN.search(name) else on.rank
 
-    def _call(self, call: ast.Call, function: Function, on: OnRank, rounds: int) -> Any:
+    def _call(self, call: ast.Call, function: Function, on: ConcreteRank, rounds: int) -> Any:
         name = last_name(call.func)
         if name in ("int", "bool") and len(call.args) == 1:
             return self.value(call.args[0], function, on, rounds)
@@ -220,7 +224,7 @@ class RankPredicates:
             else OPEN
         )
 
-    def _returned(self, function: Function, on: OnRank, rounds: int) -> Any:
+    def _returned(self, function: Function, on: ConcreteRank, rounds: int) -> Any:
         """Returns what a function gives back on a rank where its last return says so."""
         returned = [node.value for node in function.own_nodes if isinstance(node, ast.Return) and node.value]
         for value in reversed(returned):
@@ -229,7 +233,7 @@ class RankPredicates:
                 return found
         return OPEN
 
-    def _variable(self, value: ast.expr, on: OnRank) -> Any:
+    def _variable(self, value: ast.expr, on: ConcreteRank) -> Any:
         """Returns what an environment variable of the launcher says on a rank."""
         words = [one.value for one in walk(value) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if any(

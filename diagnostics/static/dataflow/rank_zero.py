@@ -14,16 +14,16 @@ _YES_OR_NO = re.compile(r"^_?is_|^(?:main|master)_process$", re.IGNORECASE)
 _ROUNDS = 3
 
 
-def lets_in_first(test: ast.expr, function: Function, project: Project, rounds: int = _ROUNDS) -> bool | None:
+def admits_rank_zero(test: ast.expr, function: Function, project: Project, rounds: int = _ROUNDS) -> bool | None:
     """Returns True for `rank == 0`, False for `rank != 0`, None for a condition that does neither."""
     if rounds < 0:
         return None
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            inner = lets_in_first(operand, function, project, rounds)
+            inner = admits_rank_zero(operand, function, project, rounds)
             return None if inner is None else not inner
         case ast.BoolOp(values=values):
-            answers = [lets_in_first(one, function, project, rounds) for one in values]
+            answers = [admits_rank_zero(one, function, project, rounds) for one in values]
             return next((one for one in answers if one is not None), None)
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             return _compared(left, op, right, function, project, rounds)
@@ -37,11 +37,11 @@ def _named(test: ast.Name | ast.Attribute | ast.Call, function: Function, projec
         return bool(_YES_OR_NO.search(last_name(test)))  # `if rank:` lets in all but the first
     if isinstance(test, ast.Name):
         values = function.assigned.get(test.id, [])
-        return lets_in_first(values[0], function, project, rounds - 1) if len(values) == 1 else None
+        return admits_rank_zero(values[0], function, project, rounds - 1) if len(values) == 1 else None
     if isinstance(test, ast.Call):
         for target in project.targets(test, function):
             returned = [one.value for one in target.own_nodes if isinstance(one, ast.Return) and one.value]
-            answers = [lets_in_first(one, target, project, rounds - 1) for one in returned]
+            answers = [admits_rank_zero(one, target, project, rounds - 1) for one in returned]
             return next((one for one in answers if one is not None), None)
     return None
 

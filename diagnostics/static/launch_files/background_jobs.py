@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from diagnostics.static.launch_files.shell_commands import Ran, commands
+from diagnostics.static.launch_files.shell_commands import CommandContext, commands
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import AndOr, parse
 
@@ -24,28 +24,28 @@ _OF_JOBS = re.compile(r"\$\{?!|^\"?%|\$\(\s*jobs")
 class Jobs:
     """The background jobs of one script."""
 
-    def __init__(self, script: Sequence[Ran]) -> None:
+    def __init__(self, script: Sequence[CommandContext]) -> None:
         self._script = script
         self._index = {id(one): index for index, one in enumerate(script)}
 
-    def waits_for(self, ran: Ran) -> list[tuple[Ran, bool]]:
+    def waits_for(self, ran: CommandContext) -> list[tuple[CommandContext, bool]]:
         """Returns the `wait` commands that may be for the job of `ran`, and whether each surely comes later."""
         own = self._statements_of(ran)
         waits = [one for one in self._script if one.words[:1] == ("wait",) and not self._is_for_another(one, own)]
         return [(one, self._comes_later(one, ran)) for one in waits if self._may_come_later(one, ran)]
 
-    def waits_in_traps(self, ran: Ran) -> list[tuple[Ran, tuple[Ran, ...]]]:
+    def waits_in_traps(self, ran: CommandContext) -> list[tuple[CommandContext, tuple[CommandContext, ...]]]:
         """Returns the `wait` commands in texts of traps that may be for it, each with the commands of its text."""
         own = self._statements_of(ran)
         texts = [in_trap(one) for one in self._script if one.words[:1] == ("trap",)]
         waits = [(one, text) for text in texts for one in text if one.words[:1] == ("wait",)]
         return [(one, text) for one, text in waits if not self._is_for_another(one, own)]
 
-    def is_job(self, ran: Ran) -> bool:
+    def is_job(self, ran: CommandContext) -> bool:
         """Whether a command runs in the background."""
         return bool(self._statements_of(ran))
 
-    def may_end(self, ran: Ran) -> bool:
+    def may_end(self, ran: CommandContext) -> bool:
         """Whether the script may itself send a signal to the process that it started with `ran`."""
         own = self._statements_of(ran)
         trapped = [inner for one in self._script if one.words[:1] == ("trap",) for inner in in_trap(one)]
@@ -55,7 +55,7 @@ class Jobs:
         later = [one for one in self._script if self._may_come_later(one, ran)]
         return any(_kills(one, ran) and not self._is_for_another(one, own) for one in (*later, *trapped))
 
-    def _statements_of(self, ran: Ran, deep: int = 0) -> set[int]:
+    def _statements_of(self, ran: CommandContext, deep: int = 0) -> set[int]:
         """Returns the statements with `&` that `ran` is in, or that call a function it is in."""
         found = {id(one) for one in _statements(ran) if one.background}
         names = {around.header[0].text for around in ran.around if around.kind == "function" and around.header}
@@ -64,12 +64,12 @@ class Jobs:
                 found |= self._statements_of(call, deep + 1)
         return found
 
-    def _is_for_another(self, ran: Ran, own: set[int]) -> bool:
+    def _is_for_another(self, ran: CommandContext, own: set[int]) -> bool:
         """Whether every target of a `wait` or `kill` is known to be another job."""
         targets = _targets(ran)
         return bool(targets) and all(owners and not owners & own for owners in map(self._owners, targets))
 
-    def _is_for_jobs(self, ran: Ran) -> bool:
+    def _is_for_jobs(self, ran: CommandContext) -> bool:
         """Whether every target is some background job."""
         targets = _targets(ran)
         return bool(targets) and all(_OF_JOBS.search(one) or self._owners(one) for one in targets)
@@ -95,17 +95,17 @@ class Jobs:
             last = started or last
         return found
 
-    def _comes_later(self, one: Ran, ran: Ran) -> bool:
+    def _comes_later(self, one: CommandContext, ran: CommandContext) -> bool:
         return self._index.get(id(one), 0) > self._index.get(id(ran), 0)
 
-    def _may_come_later(self, one: Ran, ran: Ran) -> bool:
+    def _may_come_later(self, one: CommandContext, ran: CommandContext) -> bool:
         """Whether a command may run after `ran` was started: functions run when they are called."""
         loops = {id(around) for around in ran.around if around.kind in _LOOPS}
         again = any(id(around) in loops for around in one.around)
         return self._comes_later(one, ran) or again or is_in_function(one)
 
 
-def in_trap(ran: Ran) -> tuple[Ran, ...]:
+def in_trap(ran: CommandContext) -> tuple[CommandContext, ...]:
     """Returns the commands of the text that `trap` is given; () where it cannot be read."""
     try:
         return commands(parse(ran.words[1], ran.line)) if len(ran.words) > 1 else ()
@@ -113,19 +113,19 @@ def in_trap(ran: Ran) -> tuple[Ran, ...]:
         return ()
 
 
-def is_in_function(ran: Ran) -> bool:
+def is_in_function(ran: CommandContext) -> bool:
     """Whether a command runs only where its function is called."""
     return any(around.kind == "function" for around in ran.around)
 
 
-def _statements(ran: Ran) -> Iterator[AndOr]:
-    one: Ran | None = ran
+def _statements(ran: CommandContext) -> Iterator[AndOr]:
+    one: CommandContext | None = ran
     while one is not None:
         yield from (block.statements[block.index] for block in one.blocks)
         one = one.outer
 
 
-def _kills(ran: Ran, child: Ran) -> bool:
+def _kills(ran: CommandContext, child: CommandContext) -> bool:
     """Whether a command sends signals, possibly to `child`."""
     if ran.words[:1] and ran.words[0] in ("echo", "printf", "trap", "type", "which"):
         return False
@@ -139,7 +139,7 @@ def _kills(ran: Ran, child: Ran) -> bool:
     return not patterns or any(word in own or word.startswith("python") for word in patterns)
 
 
-def _targets(ran: Ran) -> list[str]:
+def _targets(ran: CommandContext) -> list[str]:
     """Returns the words behind `kill` or `wait` as they are written, without options; [] of pkill and of no target."""
     words: Iterable[str] = [token.text for token in ran.command.words]
     if not ran.words or ran.words[0] not in ("kill", "wait"):

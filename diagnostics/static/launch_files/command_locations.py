@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_lexer import Token
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Pipeline, Simple
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -13,7 +13,7 @@ from diagnostics.static.program.project_file import FileKind, ProjectFile
 _STATUS = re.compile(r"\$\{?\?|PIPESTATUS|pipestatus")
 
 
-def place(file: ProjectFile, ran: Ran, index: int = 0) -> tuple[int, int]:
+def place(file: ProjectFile, ran: CommandContext, index: int = 0) -> tuple[int, int]:
     """Returns the line and the column of one word of a command."""
     token = ran.tokens[index] if index < len(ran.tokens) else ran.command.first
     if file.kind is FileKind.SHELL and ran.outer is None:
@@ -24,12 +24,12 @@ def place(file: ProjectFile, ran: Ran, index: int = 0) -> tuple[int, int]:
     return token.line, (found if found >= 0 else len(row) - len(row.lstrip())) + 1
 
 
-def levels(ran: Ran) -> Iterator[tuple[AndOr, int, Sequence[AndOr]]]:
+def levels(ran: CommandContext) -> Iterator[tuple[AndOr, int, Sequence[AndOr]]]:
     """Yields (statement, which of its pipelines holds the command, the statements behind it), innermost first.
 
     Goes out of what `bash -c` was given, not out of functions: who calls them is not known.
     """
-    one: Ran | None = ran
+    one: CommandContext | None = ran
     while one is not None:
         around = [*one.around]
         held: set[int] = {id(one.command), *map(id, around)}

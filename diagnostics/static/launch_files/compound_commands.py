@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from diagnostics.static.launch_files.shell_commands import Block, Ran
+from diagnostics.static.launch_files.shell_commands import Block, CommandContext
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound
 
 
-def functions_around(ran: Ran) -> set[str]:
+def functions_around(ran: CommandContext) -> set[str]:
     """Returns the names of the functions that a command stands in."""
     return {one.header[0].text for one in ran.around if one.kind == "function" and one.header}
 
 
-def position_in(ran: Ran, statement: AndOr) -> tuple[int, int]:
+def position_in(ran: CommandContext, statement: AndOr) -> tuple[int, int]:
     """Returns which pipeline of the statement holds the command, and at which place."""
     held = {id(ran.command), *map(id, ran.around)}
     for at, pipeline in enumerate(statement.pipelines):
@@ -21,7 +21,7 @@ def position_in(ran: Ran, statement: AndOr) -> tuple[int, int]:
     return 0, 0
 
 
-def pipes_behind(ran: Ran, around: Compound) -> list[tuple[Command, ...]]:
+def pipes_behind(ran: CommandContext, around: Compound) -> list[tuple[Command, ...]]:
     """Returns what stands behind a compound command in its pipe."""
     found = []
     for block in ran.blocks:
@@ -31,7 +31,7 @@ def pipes_behind(ran: Ran, around: Compound) -> list[tuple[Command, ...]]:
     return found
 
 
-def compound_of(ran: Ran, block: Block) -> Compound | None:
+def compound_of(ran: CommandContext, block: Block) -> Compound | None:
     """Returns the compound command whose part these statements are."""
     return next((one for one in reversed(ran.around) if any(part is block.statements for part in one.parts)), None)
 

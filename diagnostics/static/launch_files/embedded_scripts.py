@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import yaml
 
 from diagnostics.static.launch_files import dockerfile
-from diagnostics.static.launch_files.shell_commands import Ran, commands
+from diagnostics.static.launch_files.shell_commands import CommandContext, commands
 from diagnostics.static.launch_files.shell_expansion import Value
 from diagnostics.static.launch_files.shell_lexer import ShellError, Token
 from diagnostics.static.launch_files.shell_parser import AndOr, Pipeline, Simple, parse
@@ -44,7 +44,7 @@ class Script:
     file: ProjectFile
     home: str
     shell: str
-    commands: tuple[Ran, ...]
+    commands: tuple[CommandContext, ...]
     slurm: tuple[SchedulerOption, ...] = ()
     node: yaml.MappingNode | None = None  # the mapping it stands in
     around: tuple[yaml.MappingNode, ...] = ()
@@ -57,7 +57,7 @@ class Script:
 _KNOWN: WeakKeyDictionary[ProjectFile, tuple[Script, ...]] = WeakKeyDictionary()
 
 
-def scripts(file: ProjectFile) -> tuple[Script, ...]:
+def embedded_scripts(file: ProjectFile) -> tuple[Script, ...]:
     """Returns the scripts of a file, parsed once; what is no shell is left out."""
     if file not in _KNOWN:
         read = {FileKind.SHELL: _of_shell, FileKind.YAML: _of_yaml, FileKind.DOCKERFILE: _of_dockerfile}.get(file.kind)

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from diagnostics.static.launch_files.compound_commands import compound_of, is_test, position_in
 from diagnostics.static.launch_files.quiet_commands import is_quiet, leaves
-from diagnostics.static.launch_files.shell_commands import Block, Ran
+from diagnostics.static.launch_files.shell_commands import Block, CommandContext
 from diagnostics.static.launch_files.shell_parser import AndOr, Compound, Pipeline
 
 _LOOPS = ("for", "while", "until", "select")
@@ -19,28 +19,28 @@ _SUBSTITUTED = re.compile(r"\$\((?!\(|\s*date\b)|`")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=")
 
 
-def checks_files_after(ran: Ran, script: Sequence[Ran]) -> Ran | None:
+def checks_files_after(ran: CommandContext, script: Sequence[CommandContext]) -> CommandContext | None:
     """Returns the first command that may run after `ran` and on whose look at files something depends."""
     later = [one for one in script if one is not ran and _may_come_later(one, ran, script)]
     derived = _derived(later)
     return next((one for one in later if _looks_at_files(one, derived) and _something_depends_on(one)), None)
 
 
-def _may_come_later(one: Ran, ran: Ran, script: Sequence[Ran]) -> bool:
+def _may_come_later(one: CommandContext, ran: CommandContext, script: Sequence[CommandContext]) -> bool:
     loops = {id(around) for around in ran.around if around.kind in _LOOPS}
     kinds = {around.kind for around in one.around}
     behind = next(candidate is ran for candidate in script if candidate is ran or candidate is one)
     return behind or "function" in kinds or any(id(around) in loops for around in one.around)
 
 
-def _derived(script: Sequence[Ran]) -> frozenset[str]:
+def _derived(script: Sequence[CommandContext]) -> frozenset[str]:
     """Returns the variables that get what a command wrote: `n=$(ls out | wc -l)`."""
     tokens = [token.text for one in script for token in (*one.command.assignments, *one.command.words)]
     named = [(found, text) for text in tokens if (found := _ASSIGNED.match(text)) is not None]
     return frozenset(found[1] for found, text in named if _SUBSTITUTED.search(text[found.end() :]))
 
 
-def _looks_at_files(one: Ran, derived: frozenset[str]) -> bool:
+def _looks_at_files(one: CommandContext, derived: frozenset[str]) -> bool:
     if not one.words:
         return False
     name = PurePosixPath(one.words[0]).name
@@ -50,12 +50,12 @@ def _looks_at_files(one: Ran, derived: frozenset[str]) -> bool:
     return bool(_OF_FILES & set(one.words) or _SUBSTITUTED.search(written)) or _names(one, derived)
 
 
-def _names(one: Ran, derived: frozenset[str]) -> bool:
+def _names(one: CommandContext, derived: frozenset[str]) -> bool:
     used = {name for token in one.command.words for name in re.findall(r"[A-Za-z_]\w*", token.text)}
     return bool(used & derived)
 
 
-def _something_depends_on(one: Ran) -> bool:
+def _something_depends_on(one: CommandContext) -> bool:
     """Whether more than words hangs on the status of a command."""
     for block in reversed(one.blocks):
         statement = block.statements[block.index]

@@ -99,7 +99,7 @@ def _first_script(words: Sequence[str], start: int) -> int:
     return next(found, len(words))
 
 
-def written_port(node: ast.AST) -> tuple[ast.expr, str] | None:
+def literal_port(node: ast.AST) -> tuple[ast.expr, str] | None:
     """Returns (word, what it says) of the port in a list that starts ranks on this machine, None without one."""
     if not isinstance(node, (ast.List, ast.Tuple)):
         return None

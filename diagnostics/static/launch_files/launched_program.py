@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
-from diagnostics.static.launch_files.launcher_commands import STARTS_RANKS, Launch, base, launches
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.launcher_commands import STARTS_RANKS, Launch, base, launcher_calls
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -42,9 +42,9 @@ class Training:
         return next((one for one in reversed(self.layers) if one.kind in STARTS_RANKS or one.kind == "launch"), None)
 
 
-def training(ran: Ran, file: ProjectFile, project: Project) -> Training | None:
+def training(ran: CommandContext, file: ProjectFile, project: Project) -> Training | None:
     """Returns what a command trains, None where nothing says that it does."""
-    layers = launches(ran.words)
+    layers = launcher_calls(ran.words)
     if not layers:
         named = base(ran.words[0]) if ran.words else ""
         made = named == "make" and any(_is_training_name(word) for word in ran.words[1:])

@@ -116,7 +116,7 @@ class Launch:
         return self.program[self.program.index(script) + 1 :] if script in self.program else ()
 
 
-def launches(words: Sequence[str]) -> tuple[Launch, ...]:
+def launcher_calls(words: Sequence[str]) -> tuple[Launch, ...]:
     """Returns the launchers and the Python program of a command, outermost first."""
     found: list[Launch] = []
     at: int | None = 0

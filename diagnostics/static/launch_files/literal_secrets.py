@@ -24,7 +24,7 @@ _IDENTIFIER = re.compile(r"[_\W]*[A-Za-z]+\d{0,3}(?:[_\W]+(?:[A-Za-z]+\d{0,3}|\d
 SHORTEST = 6
 
 
-def secret(name: str, value: str) -> Confidence | None:
+def is_secret_literal(name: str, value: str) -> Confidence | None:
     """Returns how sure it is that `value` under `name` is a secret in the open, None where it is none."""
     plain = value.strip().strip("\"'")
     if len(plain) < SHORTEST or len(plain) > 4096 or _is_placeholder(plain) or any(char.isspace() for char in plain):

@@ -10,8 +10,8 @@ from pathlib import PurePath
 
 import yaml
 
-from diagnostics.static.launch_files.shell_commands import Ran
-from diagnostics.static.launch_files.shell_expansion import expanded
+from diagnostics.static.launch_files.shell_commands import CommandContext
+from diagnostics.static.launch_files.shell_expansion import expand
 from diagnostics.static.launch_files.shell_parser import Compound
 from diagnostics.static.launch_files.yaml_nodes import documents, entries, line_of, number
 from diagnostics.static.program.project import Project
@@ -32,7 +32,7 @@ class ProcessCount:
     line: int
 
 
-def loop_values(loop: Compound, ran: Ran) -> tuple[str, ...] | None:
+def loop_values(loop: Compound, ran: CommandContext) -> tuple[str, ...] | None:
     """Returns what a `for` loop runs over, None where that is not written down."""
     if loop.kind != "for" or not loop.header:
         return None
@@ -44,7 +44,7 @@ def loop_values(loop: Compound, ran: Ran) -> tuple[str, ...] | None:
         return None
     found: list[str] = []
     for token in loop.header[2:]:
-        for word in expanded(token.text, {**ran.variables, loop.header[0].text: None}):
+        for word in expand(token.text, {**ran.variables, loop.header[0].text: None}):
             braces, seq = _BRACES.fullmatch(word), _SEQ.fullmatch(word)
             if braces:
                 found.extend(map(str, range(int(braces[1]), int(braces[2]) + 1)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline, Simple, parse
 
@@ -79,13 +79,13 @@ def files_written(command: Command) -> list[str]:
     ]
 
 
-def leaves_a_trace(pipelines: Iterable[Pipeline], script: Iterable[Ran]) -> bool:
+def leaves_a_trace(pipelines: Iterable[Pipeline], script: Iterable[CommandContext]) -> bool:
     """Whether something that runs only where a command was good can be seen later: all but words."""
     unread = [one for one in pipelines if not is_quiet(one)]
     return any(_is_seen(one, script) for one in unread)
 
 
-def _is_seen(pipeline: Pipeline, script: Iterable[Ran]) -> bool:
+def _is_seen(pipeline: Pipeline, script: Iterable[CommandContext]) -> bool:
     """Whether a pipeline is more than the assignment of what nobody reads."""
     command = first_of(pipeline)
     if command is None or command.words or command.redirects:
@@ -104,7 +104,7 @@ def _is_seen(pipeline: Pipeline, script: Iterable[Ran]) -> bool:
     )
 
 
-def written_in(ran: Ran) -> Iterator[str]:
+def written_in(ran: CommandContext) -> Iterator[str]:
     """Yields the words of a command as they are written, with those that head the compound commands around it."""
     for token in (*ran.command.assignments, *ran.command.words, *(one.target for one in ran.command.redirects)):
         yield token.text

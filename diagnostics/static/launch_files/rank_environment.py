@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from diagnostics.static.launch_files.subprocess_commands import command_text
+from diagnostics.static.launch_files.subprocess_commands import argv_text
 from diagnostics.static.ordering.script_execution import ExecutedStatement, steps
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -22,7 +22,7 @@ _RUNS = frozenset(["subprocess.run", "subprocess.call", "subprocess.Popen", "sub
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class RankVariableUse:
     """One thing a program does about its ranks; `sure` where every start comes to it."""
 
     file: ProjectFile
@@ -37,23 +37,23 @@ class RankEnvironment:
     """What is known of the programs of a project: one that a hundred launch lines start is walked once."""
 
     project: Project
-    _needs: dict[str, Use | None] = field(default_factory=dict)
-    _starts: dict[str, tuple[Use, ...]] = field(default_factory=dict)
+    _needs: dict[str, RankVariableUse | None] = field(default_factory=dict)
+    _starts: dict[str, tuple[RankVariableUse, ...]] = field(default_factory=dict)
 
-    def needs(self, program: ProjectFile) -> Use | None:
+    def needs(self, program: ProjectFile) -> RankVariableUse | None:
         """Returns the answer of needs_launcher()."""
         if program.shown not in self._needs:
             self._needs[program.shown] = _needs_launcher(program, self.project)
         return self._needs[program.shown]
 
-    def starts(self, program: ProjectFile) -> tuple[Use, ...]:
+    def starts(self, program: ProjectFile) -> tuple[RankVariableUse, ...]:
         """Returns the answer of starts_ranks()."""
         if program.shown not in self._starts:
             self._starts[program.shown] = tuple(_starts_ranks(program, self.project))
         return self._starts[program.shown]
 
 
-def needs_launcher(program: ProjectFile, project: Project) -> Use | None:
+def needs_launcher(program: ProjectFile, project: Project) -> RankVariableUse | None:
     """Returns the first place where a program takes its rank from the environment and has no other way.
 
     None where it sets them, spawns its own ranks, or asks whether the variable is there.
@@ -61,29 +61,29 @@ def needs_launcher(program: ProjectFile, project: Project) -> Use | None:
     return project.fact(RankEnvironment).needs(program)
 
 
-def starts_ranks(program: ProjectFile, project: Project) -> tuple[Use, ...]:
+def starts_ranks(program: ProjectFile, project: Project) -> tuple[RankVariableUse, ...]:
     """Returns where a program starts ranks of its own: mp.spawn with a process group, or another launcher."""
     return project.fact(RankEnvironment).starts(program)
 
 
-def _needs_launcher(program: ProjectFile, project: Project) -> Use | None:
-    found: Use | None = None
+def _needs_launcher(program: ProjectFile, project: Project) -> RankVariableUse | None:
+    found: RankVariableUse | None = None
     for one in steps(program, project):
         if _asks_or_sets(one.node) or _started(one, project) is not None:
             return None
         read = _read(one, project) if found is None else None
         if read is not None:
             node, what = read
-            found = Use(file=project.file_with(one.function), node=node, what=what, sure=one.sure, step=one)
+            found = RankVariableUse(file=project.file_with(one.function), node=node, what=what, sure=one.sure, step=one)
     return found
 
 
-def _starts_ranks(program: ProjectFile, project: Project) -> Iterator[Use]:
+def _starts_ranks(program: ProjectFile, project: Project) -> Iterator[RankVariableUse]:
     for one in steps(program, project):
         started = _started(one, project)
         if started is not None:
             node, what = started
-            yield Use(file=project.file_with(one.function), node=node, what=what, sure=one.sure, step=one)
+            yield RankVariableUse(file=project.file_with(one.function), node=node, what=what, sure=one.sure, step=one)
 
 
 def is_environ(value: ast.AST) -> bool:
@@ -146,7 +146,7 @@ def _started(one: ExecutedStatement, project: Project) -> tuple[ast.AST, str] | 
         if name in _SPAWNS and node.args and _makes_group(node.args[0], one.function, project):
             return node, f"{last_name(node.func)}() starts ranks of its own, each with init_process_group()"
         if name in _RUNS and node.args:
-            command = command_text(node.args[0], one.function, project)
+            command = argv_text(node.args[0], one.function, project)
             if "torchrun" in command.split() or "torch.distributed.run" in command or "accelerate launch" in command:
                 return node, "it starts another launcher"
     return None

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from diagnostics.static.launch_files.shell_expansion import Value, array_of, expanded, text_of
+from diagnostics.static.launch_files.shell_expansion import Value, array_of, expand, text_of
 from diagnostics.static.launch_files.shell_lexer import ShellError, Token
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline, Simple, parse
 
@@ -37,7 +37,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class CommandContext:
     """One simple command. `words` are expanded, `tokens` those they come from, one for each word.
 
     `blocks` and `around` lead from the script to it: statement lists, and compound commands (the last is innermost).
@@ -56,7 +56,7 @@ class Ran:
     blocks: tuple[Block, ...]
     around: tuple[Compound, ...]
     tested: bool
-    outer: Ran | None = None
+    outer: CommandContext | None = None
 
     @property
     def line(self) -> int:
@@ -102,7 +102,7 @@ def commands(
     *,
     options: frozenset[str] = frozenset(),
     environment: Mapping[str, Value] | None = None,
-) -> tuple[Ran, ...]:
+) -> tuple[CommandContext, ...]:
     """Returns the commands of a script that starts with these options and variables of the environment."""
     given = dict(environment or {})
     return tuple(_Walk(_State(given, frozenset(given), options)).block(statements, _Here()))
@@ -116,7 +116,7 @@ class _Here:
     around: tuple[Compound, ...] = ()
     conditional: bool = False
     tested: bool = False
-    outer: Ran | None = None
+    outer: CommandContext | None = None
     deep: int = 0
 
     def inside(self, command: Compound, *, tested: bool) -> _Here:
@@ -128,13 +128,13 @@ class _Walk:
     def __init__(self, state: _State) -> None:
         self.state = state
 
-    def block(self, statements: tuple[AndOr, ...], here: _Here) -> Iterator[Ran]:
+    def block(self, statements: tuple[AndOr, ...], here: _Here) -> Iterator[CommandContext]:
         for index, statement in enumerate(statements):
             blocks = (*here.blocks, Block(statements=statements, index=index))
             at = _Here(blocks, here.around, here.conditional, here.tested, here.outer, here.deep)
             yield from self.and_or(statement, at)
 
-    def and_or(self, statement: AndOr, here: _Here) -> Iterator[Ran]:
+    def and_or(self, statement: AndOr, here: _Here) -> Iterator[CommandContext]:
         unsure = here.conditional
         for index, pipeline in enumerate(statement.pipelines):
             operator = statement.operators[index - 1] if index else ""
@@ -145,7 +145,7 @@ class _Walk:
             for command in pipeline.commands:
                 yield from self.command(command, pipeline, statement, at)
 
-    def command(self, command: Command, pipeline: Pipeline, statement: AndOr, here: _Here) -> Iterator[Ran]:
+    def command(self, command: Command, pipeline: Pipeline, statement: AndOr, here: _Here) -> Iterator[CommandContext]:
         if isinstance(command, Simple):
             yield from self.simple(command, pipeline, statement, here)
             return
@@ -159,15 +159,15 @@ class _Walk:
         if command.kind == "subshell":
             self.state = kept
 
-    def simple(self, command: Simple, pipeline: Pipeline, statement: AndOr, here: _Here) -> Iterator[Ran]:
+    def simple(self, command: Simple, pipeline: Pipeline, statement: AndOr, here: _Here) -> Iterator[CommandContext]:
         assigned = dict(self.assignments(command.assignments))
         words: list[str] = []
         tokens: list[Token] = []
         for token in command.words:
-            found = expanded(token.text, self.state.variables)
+            found = expand(token.text, self.state.variables)
             words.extend(found)
             tokens.extend([token] * len(found))
-        ran = Ran(
+        ran = CommandContext(
             command=command,
             words=tuple(words),
             tokens=tuple(tokens),
@@ -198,7 +198,7 @@ class _Walk:
                 value = _joined(self.state.variables.get(named[1]), value)
             yield named[1], value
 
-    def take_effect(self, ran: Ran, *, sure: bool) -> None:
+    def take_effect(self, ran: CommandContext, *, sure: bool) -> None:
         program = ran.words[0] if ran.words else ""
         if not program:
             for name, value in ran.assigned.items():
@@ -214,7 +214,7 @@ class _Walk:
                 if name.isidentifier():
                     self.state.assign(name, None)
 
-    def declare(self, ran: Ran, *, sure: bool) -> None:
+    def declare(self, ran: CommandContext, *, sure: bool) -> None:
         exports = ran.words[0] == "export" or any(re.fullmatch(r"-[a-zA-Z]*x[a-zA-Z]*", word) for word in ran.words)
         for token in ran.command.words[1:]:
             named = _NAME.match(token.text)
@@ -226,7 +226,7 @@ class _Walk:
             if exports and (ran.words[1:2] != ("-n",)):
                 self.state.exported |= {name}
 
-    def text_inside(self, ran: Ran, here: _Here) -> Iterator[Ran]:
+    def text_inside(self, ran: CommandContext, here: _Here) -> Iterator[CommandContext]:
         """Yields the commands of the script that a shell is given as text."""
         if here.deep >= DEEPEST_SCRIPT:
             return
@@ -243,7 +243,7 @@ class _Walk:
         yield from _Walk(inner).block(statements, at)
 
 
-def _script_of(ran: Ran) -> tuple[str, Token, tuple[str, ...]]:
+def _script_of(ran: CommandContext) -> tuple[str, Token, tuple[str, ...]]:
     """Returns the script that a command hands to a shell as text, the token it is in, and the shell's options.
 
     "" where it hands none.

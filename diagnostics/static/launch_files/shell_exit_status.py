@@ -32,7 +32,7 @@ from diagnostics.static.launch_files.quiet_commands import (
     passes_status_on,
     written_in,
 )
-from diagnostics.static.launch_files.shell_commands import Ran
+from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline
 
 _MOST_CALLS = 8  # of functions that call each other
@@ -64,7 +64,7 @@ class StatusFlow:
     by_exception: bool = False
 
 
-def status_of(ran: Ran, script: Sequence[Ran], *, killed: bool = False) -> StatusFlow:
+def status_of(ran: CommandContext, script: Sequence[CommandContext], *, killed: bool = False) -> StatusFlow:
     """Returns what becomes of the failure of `ran`, one of the commands of `script`.
 
     `killed` says that somebody may have ended it: a script that sends signals to what it started knows of that end.
@@ -80,7 +80,7 @@ def status_of(ran: Ran, script: Sequence[Ran], *, killed: bool = False) -> Statu
     return found
 
 
-def is_conditional(ran: Ran) -> bool:
+def is_conditional(ran: CommandContext) -> bool:
     """Whether a command stands in a branch, or behind `&&` or `||`."""
     branch = any(around.kind in ("if", "case", "while", "until") for around in ran.around)
     behind = any(position_in(ran, block.statements[block.index])[0] > 0 for block in ran.blocks)
@@ -88,12 +88,12 @@ def is_conditional(ran: Ran) -> bool:
 
 
 class _Flow:
-    def __init__(self, script: Sequence[Ran]) -> None:
+    def __init__(self, script: Sequence[CommandContext]) -> None:
         self.script = script
         self.jobs = Jobs(script)
-        self.through: dict[str, Ran] = {}  # functions by the one call that is meant
+        self.through: dict[str, CommandContext] = {}  # functions by the one call that is meant
 
-    def of_started(self, ran: Ran) -> StatusFlow:
+    def of_started(self, ran: CommandContext) -> StatusFlow:
         """A function that is handed a command line runs it somewhere inside."""
         name = ran.words[0] if ran.words else ""
         inside = [one for one in self.script if name and name in functions_around(one)]
@@ -103,10 +103,10 @@ class _Flow:
         given = [one for one in inside if _runs_what_is_given(one)]
         return _agreed([self.of_started(one) for one in given])
 
-    def of(self, ran: Ran, deep: int) -> StatusFlow:
+    def of(self, ran: CommandContext, deep: int) -> StatusFlow:
         return self.outwards(ran, len(ran.blocks), deep)
 
-    def outwards(self, ran: Ran, levels: int, deep: int, *, piped: bool = False) -> StatusFlow:
+    def outwards(self, ran: CommandContext, levels: int, deep: int, *, piped: bool = False) -> StatusFlow:
         """Follows the status of the statement at the innermost of so many levels; `piped`, that of its whole pipe."""
         if deep > _MOST_CALLS:
             return StatusFlow(fate=Fate.UNKNOWN)
@@ -133,7 +133,7 @@ class _Flow:
             return _dropped("the next round of the loop goes on", _line(ran))
         return found
 
-    def in_statement(self, ran: Ran, level: int, deep: int, *, piped: bool) -> StatusFlow | None:
+    def in_statement(self, ran: CommandContext, level: int, deep: int, *, piped: bool) -> StatusFlow | None:
         """Returns where a statement ends the way of the status, None where it becomes the statement's own."""
         block = ran.blocks[level - 1]
         statement = block.statements[block.index]
@@ -152,7 +152,7 @@ class _Flow:
             return StatusFlow(fate=Fate.HANDLED, how="`&&` looks at it")
         return self.in_background(ran, deep) if statement.background else None
 
-    def in_pipe(self, ran: Ran, level: int, rest: Sequence[Command], deep: int) -> StatusFlow:
+    def in_pipe(self, ran: CommandContext, level: int, rest: Sequence[Command], deep: int) -> StatusFlow:
         block = ran.blocks[level - 1]
         statements = (block.statements[block.index], *block.after[:2])
         if any("pipestatus" in token.text.lower() for one in statements for token in tokens_of(one)):
@@ -162,7 +162,7 @@ class _Flow:
         return _dropped("the pipe ends with the code of its last command", _line(ran))
 
     def answered(
-        self, ran: Ran, level: int, skipped: Sequence[Pipeline], answer: Pipeline, deep: int
+        self, ran: CommandContext, level: int, skipped: Sequence[Pipeline], answer: Pipeline, deep: int
     ) -> StatusFlow | None:
         """What stands behind `||`: words alone are no answer, if nothing else tells the two ways apart."""
         word = passes_status_on(first_of(answer))
@@ -178,7 +178,7 @@ class _Flow:
             return StatusFlow(fate=Fate.UNKNOWN, how="what `||` says is read")
         return _dropped("`||` swallows it", _line(ran))
 
-    def nothing_follows(self, ran: Ran, level: int) -> bool:
+    def nothing_follows(self, ran: CommandContext, level: int) -> bool:
         """Whether leaving a function or a subshell early leaves nothing out but words; leaving the script ends it."""
         for block in reversed(ran.blocks[:level]):
             if not are_quiet(block.after):
@@ -189,7 +189,7 @@ class _Flow:
                 return True
         return True
 
-    def words_are_read(self, ran: Ran, level: int) -> bool:
+    def words_are_read(self, ran: CommandContext, level: int) -> bool:
         """Whether what is written around here goes into a pipe that judges it, or a file that the script reads."""
         for block in reversed(ran.blocks[:level]):
             around = compound_of(ran, block)
@@ -207,7 +207,7 @@ class _Flow:
             file in token.text for one in inside for token in one.command.words
         )
 
-    def leaving(self, ran: Ran, level: int, word: str, deep: int) -> StatusFlow | None:
+    def leaving(self, ran: CommandContext, level: int, word: str, deep: int) -> StatusFlow | None:
         """A bare `exit` or `return` ends its shell or function with the status."""
         for number in range(level, 0, -1):
             block = ran.blocks[number - 1]
@@ -231,7 +231,7 @@ class _Flow:
             return self.of(ran.outer, deep + 1)
         return self.at_the_end(ran) if word == "exit" else StatusFlow(fate=Fate.UNKNOWN)
 
-    def in_background(self, ran: Ran, deep: int) -> StatusFlow:
+    def in_background(self, ran: CommandContext, deep: int) -> StatusFlow:
         waits = self.jobs.waits_for(ran)
         named = [(self.of(one, deep + 1), surely) for one, surely in waits if len(one.command.words) > 1]
         for found, surely in named:
@@ -245,7 +245,7 @@ class _Flow:
             return _dropped("`wait` without a job gives 0", bare[0], _line(ran))
         return named[0][0] if named else _dropped("nothing waits for it", _line(ran))
 
-    def before(self, ran: Ran, level: int, deep: int) -> StatusFlow:
+    def before(self, ran: CommandContext, level: int, deep: int) -> StatusFlow:
         """The command that follows takes the place of the status, if it does not read it."""
         after = ran.blocks[level - 1].after
         if reads_status(after[:1]):
@@ -268,7 +268,7 @@ class _Flow:
             return StatusFlow(fate=Fate.UNKNOWN)
         return _agreed([self.of(one, deep + 1) for one in self.calls_of(function)])
 
-    def calls_of(self, function: Compound) -> list[Ran]:
+    def calls_of(self, function: Compound) -> list[CommandContext]:
         """Returns the calls of a function; [] where another function or command may call it too."""
         name = function.header[0].text if function.header else ""
         if name in self.through:
@@ -278,7 +278,7 @@ class _Flow:
                      if one.words[:1] and one.words[0] in functions | _PASSING_WORDS)  # fmt: skip
         return [] if handed else [one for one in self.script if one.words[:1] == (name,)]
 
-    def at_the_end(self, ran: Ran) -> StatusFlow:
+    def at_the_end(self, ran: CommandContext) -> StatusFlow:
         """The script ends with it, unless a trap says otherwise."""
         if self.is_answered_by_trap():
             return StatusFlow(fate=Fate.HANDLED, how="the trap for ERR answers it")
@@ -297,9 +297,9 @@ class _Flow:
         traps = (one for one in self.script if one.words[:1] == ("trap",) and "ERR" in one.words[2:])
         return any(not is_quiet_text(one.words[1]) for one in traps)
 
-    def trapped(self) -> list[Ran]:
+    def trapped(self) -> list[CommandContext]:
         """Returns the commands of traps for the script's end, and of the functions that these call."""
-        found: list[Ran] = []
+        found: list[CommandContext] = []
         for trap in self.script:
             if trap.words[:1] == ("trap",) and {"EXIT", "0", "ERR"} & set(trap.words[2:]):
                 inside = in_trap(trap)
@@ -318,12 +318,12 @@ def _agreed(flows: Iterable[StatusFlow | None]) -> StatusFlow:
     return found[0] if len({one.fate for one in found}) == 1 else StatusFlow(fate=Fate.UNKNOWN)
 
 
-def _runs_what_is_given(ran: Ran) -> bool:
+def _runs_what_is_given(ran: CommandContext) -> bool:
     words = [token.text.strip('"') for token in ran.command.words]
     return bool(words) and words[0] not in _NO_RUN and any(word.startswith(_GIVEN) for word in words)
 
 
-def _ends_well(ran: Ran) -> bool:
+def _ends_well(ran: CommandContext) -> bool:
     return ran.words[:2] == ("exit", "0")
 
 
@@ -336,7 +336,7 @@ def _exits_0(after: Sequence[AndOr]) -> list[int]:
     ]
 
 
-def _line(ran: Ran) -> int:
+def _line(ran: CommandContext) -> int:
     """Returns the line that names the script which is run, of a command that goes over several."""
     named = (token.line for token in ran.tokens if token.text.endswith((".py", ".sh")))
     return next(named, ran.line)

@@ -18,7 +18,7 @@ _NAMED = re.compile(r"\$(?:\{(\w+)(\[[@*]\])?(:?[-=][^}]*)?\}|(\w+))", re.ASCII)
 _PLAIN = re.compile(r"[^\\'\"$`]+")
 
 
-def expanded(written: str, variables: Mapping[str, Value]) -> list[str]:
+def expand(written: str, variables: Mapping[str, Value]) -> list[str]:
     """Returns the words that one written word becomes: several where an unquoted variable holds several."""
     fields: list[str] = [""]
     begun = False
@@ -41,7 +41,7 @@ def expanded(written: str, variables: Mapping[str, Value]) -> list[str]:
 
 def text_of(written: str, variables: Mapping[str, Value]) -> str:
     """Returns what a written word is as one text, as in an assignment."""
-    return " ".join(expanded(written, variables))
+    return " ".join(expand(written, variables))
 
 
 def array_of(written: str, variables: Mapping[str, Value]) -> tuple[str, ...] | None:
@@ -54,7 +54,7 @@ def array_of(written: str, variables: Mapping[str, Value]) -> tuple[str, ...] | 
         items = [token.text for token in tokens(written[1:-1]) if token.kind == "word"]
     except ShellError:
         return None
-    found = tuple(word for item in items[: MOST_WORDS + 1] for word in expanded(item, variables))
+    found = tuple(word for item in items[: MOST_WORDS + 1] for word in expand(item, variables))
     return found if len(found) <= MOST_WORDS else None
 
 

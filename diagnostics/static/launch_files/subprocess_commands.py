@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -21,7 +21,7 @@ _PREPARES = re.compile(r"data\.py$|\b(?:create|make|prepare|convert|download|tok
 _DEPTH = 3
 
 
-def command_text(value: ast.expr, function: Function, project: Project, depth: int = _DEPTH) -> str:
+def argv_text(value: ast.expr, function: Function, project: Project, depth: int = _DEPTH) -> str:
     """Returns what is known of a command as one line; what is computed is left out."""
     return " ".join(_words(value, function, project, depth))
 
@@ -31,7 +31,7 @@ def _words(value: ast.AST, function: Function, project: Project, depth: int) -> 
         if isinstance(value.value, str):
             yield value.value
     elif isinstance(value, ast.Name) and depth:
-        for one, scope in values_of(value, function, project):
+        for one, scope in reaching_values(value, function, project):
             yield from _words(one, scope, project, depth - 1)
         for one in _added(value.id, function):
             yield from _words(one, function, project, depth - 1)

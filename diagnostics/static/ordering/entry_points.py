@@ -10,7 +10,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 
 
-class Start(StrEnum):
+class EntryPoint(StrEnum):
     """How sure it is that a function is where a process starts."""
 
     SCRIPT = "script"  # a file with a main block, or whose top level does the work
@@ -49,7 +49,7 @@ def launched(project: Project) -> Iterator[Function]:
                 yield from project.meant(value, function)
 
 
-def entries(project: Project, interesting: Iterable[Function]) -> Iterator[tuple[Function, Start]]:
+def entries(project: Project, interesting: Iterable[Function]) -> Iterator[tuple[Function, EntryPoint]]:
     """Yields where processes start, among functions from which something interesting can be reached."""
     chosen = list(interesting)
     known = {id(one) for one in chosen}
@@ -57,15 +57,15 @@ def entries(project: Project, interesting: Iterable[Function]) -> Iterator[tuple
     for one in launched(project):
         if id(one) in known and id(one) not in seen:
             seen.add(id(one))
-            yield one, Start.LAUNCHED
+            yield one, EntryPoint.LAUNCHED
     for one in chosen:
         if id(one) not in seen and _starts_script(one):
             seen.add(id(one))
-            yield one, Start.SCRIPT
+            yield one, EntryPoint.SCRIPT
     for one in chosen:
         if id(one) not in seen and not isinstance(one.syntax, (ast.Module, ast.Lambda)) and not project.callers(one):
             seen.add(id(one))
-            yield one, Start.SCRIPT if _is_main(one) else Start.UNCALLED
+            yield one, EntryPoint.SCRIPT if _is_main(one) else EntryPoint.UNCALLED
 
 
 def _starts_script(function: Function) -> bool:

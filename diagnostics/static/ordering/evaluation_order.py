@@ -16,7 +16,7 @@ MAX_PLANNED = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class BranchArm:
     """One way out of a branch. Arms with one `test` and different `taken` exclude each other.
 
     `shared`: the test reads only things that hold for the whole run, such as `args.distributed`, so that arms of other
@@ -29,11 +29,11 @@ class Arm:
     syntax: ast.AST = field(compare=False)
 
 
-Arms = tuple[Arm, ...]
+Arms = tuple[BranchArm, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class EvaluationStep:
     """One call or import of a function. `looped`: it is iterated over, so that a generator runs."""
 
     syntax: ast.Call | ast.Import | ast.ImportFrom
@@ -42,7 +42,7 @@ class Planned:
     statement: ast.stmt | None = None
 
 
-def planned(syntax: ast.AST, *, as_script: bool) -> tuple[Planned, ...]:
+def planned(syntax: ast.AST, *, as_script: bool) -> tuple[EvaluationStep, ...]:
     """Returns the calls of a function's, lambda's or module's own body in the order of evaluation."""
     walk = _Walk(as_script)
     if isinstance(syntax, ast.Lambda):
@@ -79,7 +79,7 @@ def _is_setting(test: ast.expr) -> bool:
 
 class _Walk:
     def __init__(self, as_script: bool) -> None:
-        self.found: list[Planned] = []
+        self.found: list[EvaluationStep] = []
         self._as_script = as_script
         self._statement: ast.stmt | None = None
 
@@ -115,7 +115,7 @@ class _Walk:
             case ast.Match():
                 self.value(node.subject, arms)
                 for number, one in enumerate(node.cases):
-                    self.block(one.body, (*arms, Arm(f"#{id(node)}", str(number), False, node)))
+                    self.block(one.body, (*arms, BranchArm(f"#{id(node)}", str(number), False, node)))
                 return arms
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for value in (*node.decorator_list, *node.args.defaults):
@@ -126,7 +126,7 @@ class _Walk:
                     self.value(value, arms)
                 return self.block(node.body, arms) or arms
             case ast.Import() | ast.ImportFrom():
-                self.found.append(Planned(node, arms, statement=node))
+                self.found.append(EvaluationStep(node, arms, statement=node))
                 return arms
             case ast.Return() | ast.Raise():
                 self._parts(node, arms)
@@ -146,8 +146,8 @@ class _Walk:
             return self.block(node.body if self._as_script else node.orelse, arms) or arms
         self.value(node.test, arms)
         text, turned, shared = branch(node.test)
-        yes = Arm(text, "no" if turned else "yes", shared, node)
-        no = Arm(text, "yes" if turned else "no", shared, node)
+        yes = BranchArm(text, "no" if turned else "yes", shared, node)
+        no = BranchArm(text, "yes" if turned else "no", shared, node)
         after_yes = self.block(node.body, (*arms, yes))
         after_no = self.block(node.orelse, (*arms, no))
         if after_yes is None:
@@ -158,7 +158,7 @@ class _Walk:
         after = self.block(node.body, arms)
         after = self.block(node.orelse, after) if after is not None else None
         caught = [
-            self.block(one.body, (*arms, Arm(f"#{id(node)}", str(number), False, one)))
+            self.block(one.body, (*arms, BranchArm(f"#{id(node)}", str(number), False, one)))
             for number, one in enumerate(node.handlers)
         ]
         ends = self.block(node.finalbody, arms)
@@ -178,13 +178,16 @@ class _Walk:
                 for number, one in enumerate(values[1:]):
                     before = values[number]
                     text, turned, shared = branch(before)
-                    arms = (*arms, Arm(text, "yes" if isinstance(node.op, ast.And) != turned else "no", shared, before))
+                    arms = (
+                        *arms,
+                        BranchArm(text, "yes" if isinstance(node.op, ast.And) != turned else "no", shared, before),
+                    )
                     self.value(one, arms)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 self.value(test, arms)
                 text, turned, shared = branch(test)
-                self.value(body, (*arms, Arm(text, "no" if turned else "yes", shared, node)))
-                self.value(orelse, (*arms, Arm(text, "yes" if turned else "no", shared, node)))
+                self.value(body, (*arms, BranchArm(text, "no" if turned else "yes", shared, node)))
+                self.value(orelse, (*arms, BranchArm(text, "yes" if turned else "no", shared, node)))
             case ast.GeneratorExp(generators=generators):
                 self.value(generators[0].iter, arms, looped=True)
                 if looped:
@@ -197,7 +200,7 @@ class _Walk:
                 consumes = last_name(node.func) in _CONSUMERS or looped
                 for argument in (*node.args, *(one.value for one in node.keywords)):
                     self.value(argument, arms, looped=consumes)
-                self.found.append(Planned(node, arms, looped, self._statement))
+                self.found.append(EvaluationStep(node, arms, looped, self._statement))
             case ast.YieldFrom(value=inner):
                 self.value(inner, arms, looped=True)
             case _:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.entry_points import EntryPoint
 from diagnostics.static.ordering.evaluation_order import Arms
 from diagnostics.static.program.functions import Function
 
@@ -56,7 +56,7 @@ class Trace:
     """What one process calls. `cut`: it was too long; what comes later is missing."""
 
     entry: Function
-    start: Start
+    start: EntryPoint
     events: list[CallEvent] = field(default_factory=list)
     cut: bool = False
 

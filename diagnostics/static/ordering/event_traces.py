@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from diagnostics.static.ordering.entry_points import Start, entries, passed_function
-from diagnostics.static.ordering.evaluation_order import Arm, Arms, Planned, branch, planned
+from diagnostics.static.ordering.entry_points import EntryPoint, entries, passed_function
+from diagnostics.static.ordering.evaluation_order import Arms, BranchArm, EvaluationStep, branch, planned
 from diagnostics.static.ordering.event_order import CallEvent, Site, Trace
 from diagnostics.static.ordering.traced_calls import CORE_WORDS, event_name, is_core, is_recorded, starts_group
 from diagnostics.static.program.functions import Function, is_generator, last_name
@@ -20,7 +20,7 @@ MAX_TRACES = 400
 
 
 @per_project
-def traces(project: Project) -> tuple[Trace, ...]:
+def event_traces(project: Project) -> tuple[Trace, ...]:
     """Returns the traces of everything in a project that starts something distributed."""
     return _Building(project).all()
 
@@ -31,13 +31,13 @@ class _Activation:
 
     number: int
     function: Function
-    meanings: dict[str, Arm | bool]
+    meanings: dict[str, BranchArm | bool]
 
 
 @dataclass(slots=True)
 class _Building:
     project: Project
-    _plans: dict[tuple[int, bool], tuple[Planned, ...]] = field(default_factory=dict)
+    _plans: dict[tuple[int, bool], tuple[EvaluationStep, ...]] = field(default_factory=dict)
     _reaching: set[int] = field(default_factory=set)
 
     def all(self) -> tuple[Trace, ...]:
@@ -73,19 +73,19 @@ class _Building:
             if function in passed_function(call, caller, self.project):
                 yield call, caller
 
-    def plan(self, function: Function, *, as_script: bool) -> tuple[Planned, ...]:
+    def plan(self, function: Function, *, as_script: bool) -> tuple[EvaluationStep, ...]:
         key = (id(function), as_script)
         if key not in self._plans:
             whole = planned(function.syntax, as_script=as_script)
             self._plans[key] = tuple(one for one in whole if self._matters(one, function))
         return self._plans[key]
 
-    def _matters(self, one: Planned, function: Function) -> bool:
+    def _matters(self, one: EvaluationStep, function: Function) -> bool:
         if not isinstance(one.syntax, ast.Call):
             return any(True for _ in self.imported(one.syntax, function))
         return is_recorded(event_name(one.syntax, function, self.project)) or bool(self.entered(one, function))
 
-    def entered(self, one: Planned, function: Function) -> tuple[Function, ...]:
+    def entered(self, one: EvaluationStep, function: Function) -> tuple[Function, ...]:
         """Returns the project's functions that a planned call runs, as far as they reach something interesting."""
         if not isinstance(one.syntax, ast.Call):
             return ()
@@ -124,7 +124,7 @@ class _Tracing:
 
     def trace(self) -> Trace:
         entry = self._trace.entry
-        self._run(_Activation(0, entry, {}), (), (), as_script=self._trace.start is not Start.UNCALLED)
+        self._run(_Activation(0, entry, {}), (), (), as_script=self._trace.start is not EntryPoint.UNCALLED)
         return self._trace
 
     def _run(self, here: _Activation, chain: tuple[Site, ...], arms: Arms, *, as_script: bool = False) -> None:
@@ -137,7 +137,7 @@ class _Tracing:
                 return
             self._step(one, here, chain, _joined(arms, inner))
 
-    def _step(self, one: Planned, here: _Activation, chain: tuple[Site, ...], arms: Arms) -> None:
+    def _step(self, one: EvaluationStep, here: _Activation, chain: tuple[Site, ...], arms: Arms) -> None:
         if not isinstance(one.syntax, ast.Call):
             for module in self._building.imported(one.syntax, here.function):
                 if id(module) not in self._modules:
@@ -150,40 +150,42 @@ class _Tracing:
             if key in self._entered or target is here.function or any(site.function is target for site in chain):
                 continue
             self._entered.add(key)
-            choice = (Arm(f"#{here.number}:{id(one.syntax)}", str(number), False, one.syntax),)
+            choice = (BranchArm(f"#{here.number}:{id(one.syntax)}", str(number), False, one.syntax),)
             self._enter(target, one, here, chain, (*arms, *(choice if len(targets) > 1 else ())))
         name = event_name(one.syntax, here.function, self._project)
         if is_recorded(name):
             index = len(self._trace.events)
             self._trace.events.append(CallEvent(index, one.syntax, here.function, name, chain, arms, one.statement))
 
-    def _enter(self, target: Function, one: Planned, here: _Activation, chain: tuple[Site, ...], arms: Arms) -> None:
+    def _enter(
+        self, target: Function, one: EvaluationStep, here: _Activation, chain: tuple[Site, ...], arms: Arms
+    ) -> None:
         if len(chain) >= MAX_DEPTH:
             return
         self._count += 1
         meanings = self._meanings(one.syntax, target, here) if isinstance(one.syntax, ast.Call) else {}
         self._run(_Activation(self._count, target, meanings), (*chain, Site(one.syntax, here.function)), arms)
 
-    def _meanings(self, call: ast.Call, target: Function, here: _Activation) -> dict[str, Arm | bool]:
+    def _meanings(self, call: ast.Call, target: Function, here: _Activation) -> dict[str, BranchArm | bool]:
         """Returns what is known of a function's parameters as conditions: a constant, or the caller's condition."""
         shift = 1 if target.owner is not None and target.parameters[:1] in (("self",), ("cls",)) else 0
         given = {one.arg: one.value for one in call.keywords if one.arg}
         if not any(isinstance(one, ast.Starred) for one in call.args):
             given |= dict(zip(target.parameters[shift:], call.args, strict=False))
-        found: dict[str, Arm | bool] = {}
+        found: dict[str, BranchArm | bool] = {}
         for name, value in (_defaults(target) | given).items():
             if isinstance(value, ast.Constant):
                 found[name] = bool(value.value)
             elif isinstance(value, (ast.Name, ast.Attribute, ast.UnaryOp, ast.Compare)):
                 text, turned, shared = branch(value)
-                arm = self._arm(Arm(text, "no" if turned else "yes", shared, value), here)
+                arm = self._arm(BranchArm(text, "no" if turned else "yes", shared, value), here)
                 if arm is not None:
                     found[name] = arm
         return found
 
     def _arms(self, arms: Arms, here: _Activation) -> Arms | None:
         """Returns the arms of a call in this run of its function, None where it cannot be taken."""
-        found: list[Arm] = []
+        found: list[BranchArm] = []
         for arm in arms:
             known = here.meanings.get(arm.test)
             if isinstance(known, bool):
@@ -195,7 +197,7 @@ class _Tracing:
                 found.append(one)
         return tuple(found)
 
-    def _arm(self, arm: Arm, here: _Activation) -> Arm | None:
+    def _arm(self, arm: BranchArm, here: _Activation) -> BranchArm | None:
         known = here.meanings.get(arm.test)
         if isinstance(known, bool):
             return None

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.static.ordering.entry_points import Start
+from diagnostics.static.ordering.entry_points import EntryPoint
 from diagnostics.static.ordering.event_order import CallEvent, Trace
 from diagnostics.static.ordering.traced_calls import INIT, starts_group
 from diagnostics.static.program.ast_walk import walk
@@ -94,7 +94,7 @@ class GroupQuerySite:
     questions: tuple[GroupQuery, ...]
 
 
-def start_after(trace: Trace, event: CallEvent) -> CallEvent | None:
+def initialised_after(trace: Trace, event: CallEvent) -> CallEvent | None:
     """Returns the call that makes the group after an event in the same run; None where it may be there already."""
     for one in trace.where(starts_group):
         if not trace.exclusive(one, event) and one.index < event.index:
@@ -105,7 +105,7 @@ def start_after(trace: Trace, event: CallEvent) -> CallEvent | None:
 
 def is_sure(trace: Trace, start: CallEvent, project: Project) -> bool:
     """Whether nobody can have made the group before the trace begins."""
-    return trace.start is not Start.UNCALLED or not guarded(start, project)
+    return trace.start is not EntryPoint.UNCALLED or not guarded(start, project)
 
 
 def guarded(event: CallEvent, project: Project) -> bool:

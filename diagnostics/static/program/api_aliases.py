@@ -30,7 +30,7 @@ _WHOLE = {
 }  # fmt: skip
 
 
-def canonical(name: str) -> str:
+def canonical_name(name: str) -> str:
     """Returns the one full name of what `name` names."""
     if name in _WHOLE:
         return _WHOLE[name]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.name_resolution import ProjectNames
+from diagnostics.static.program.name_resolution import NameResolution
 
 # Methods of modules that give back the module they are called on.
 _GIVES_ITSELF = frozenset(
@@ -16,7 +16,7 @@ _GIVES_ITSELF = frozenset(
 )
 
 
-class ProjectClasses(ProjectNames):
+class ClassHierarchy(NameResolution):
     """What is known of objects."""
 
     def bases(self, kind: ast.ClassDef) -> tuple[ast.ClassDef, ...]:

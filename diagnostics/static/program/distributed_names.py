@@ -25,7 +25,7 @@ def names_of_distributed(tree: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_recorded(call: ast.AST | None, names: frozenset[str]) -> bool:
+def is_distributed_call(call: ast.AST | None, names: frozenset[str]) -> bool:
     """Whether a call is one that the agents record; `names` are those that its file binds to torch.distributed."""
     if not isinstance(call, ast.Call):
         return False

@@ -82,7 +82,7 @@ def goes_on_raising(block: ast.Try) -> bool:
     return bool(block.handlers) and all(ends_in_raise(handler.body) for handler in block.handlers)
 
 
-def trainers(sources: Iterable[SourceFile]) -> frozenset[str]:
+def training_functions(sources: Iterable[SourceFile]) -> frozenset[str]:
     """Returns the functions of these files that call backward() or step(), themselves or through each other.
 
     With the parameters by which functions call one of them that they are handed.
@@ -128,7 +128,7 @@ def in_training_loop(source: SourceFile, line: int, trained_by: frozenset[str]) 
     return any(_inside(loop.body, line) for loop in training_loops(source, trained_by))
 
 
-def swallowing(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try, ...]:
+def swallowing_tries(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try, ...]:
     """Returns the tries around training whose handlers for all kinds of errors let none of them out.
 
     Those that stand in a training loop without training themselves, around a forward pass, come first.
@@ -232,7 +232,7 @@ def head(handler: ast.ExceptHandler) -> str:
     return ast.unparse(handler).splitlines()[0].rstrip(":")
 
 
-def vanishes(handler: ast.ExceptHandler) -> bool:
+def swallows(handler: ast.ExceptHandler) -> bool:
     """Whether a handler says at most a word and goes on as if nothing had happened."""
     return all(_is_quiet(one, handler.name) for one in handler.body)
 

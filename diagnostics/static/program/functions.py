@@ -14,9 +14,9 @@ from diagnostics.core.frame import Frame
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.cfg import ControlFlowGraph, FunctionSyntax
 from diagnostics.static.program.cfg_builder import build, suppresses_by_name
-from diagnostics.static.program.distributed_names import is_recorded, names_of_distributed
+from diagnostics.static.program.distributed_names import is_distributed_call, names_of_distributed
 from diagnostics.static.program.foreign_names import ForeignNames
-from diagnostics.static.program.source_file import SourceFile, Sources, imported_files
+from diagnostics.static.program.source_file import SourceFile, SourceStore, imported_files
 
 MOST_FILES = 60
 Callable_ = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -87,7 +87,7 @@ class Function:
 class SourceSet:
     """The project's files, as far as they can be reached from `first` by imports."""
 
-    sources: Sources
+    sources: SourceStore
     first: tuple[str, ...]
     cwd: str = ""
     _distributed: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -195,7 +195,7 @@ class SourceSet:
         if function.file not in self._distributed:
             tree = function.source.tree
             self._distributed[function.file] = names_of_distributed(tree) if tree is not None else frozenset()
-        return is_recorded(call, self._distributed[function.file])
+        return is_distributed_call(call, self._distributed[function.file])
 
     def file_of(self, name: str) -> str:
         """Returns the key of `files` that means this file, "" where it is none of the project's."""

@@ -14,7 +14,7 @@ from diagnostics.static.program.project_file import ProjectFile
 MOST_SCRIPTS = 12  # that one module is looked at with
 
 
-class Programs:
+class ImportClosures:
     """The programs of a project."""
 
     def __init__(self, project: Project) -> None:

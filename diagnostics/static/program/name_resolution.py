@@ -11,12 +11,12 @@ from pathlib import PurePath
 from typing import Any, TypeVar
 
 from diagnostics.agent.shared import operations
-from diagnostics.static.program.api_aliases import canonical
+from diagnostics.static.program.api_aliases import canonical_name
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project_file import FileKind, ProjectFile
-from diagnostics.static.program.source_file import SourceFile, Sources
+from diagnostics.static.program.source_file import SourceFile, SourceStore
 
 Fact = TypeVar("Fact")
 # A file with none of these words takes no part in what crosses files.
@@ -52,13 +52,13 @@ MOST_EXPANDED = 5
 _LIBRARIES = frozenset(["torch", "numpy", "yaml", "wandb", "accelerate", "lightning", "transformers", "datasets"])
 
 
-class ProjectNames(CallGraph):
+class NameResolution(CallGraph):
     """All audited files; imports are resolved exactly, since all files are known."""
 
     def __init__(self, audited: Iterable[ProjectFile]) -> None:
         self.audited = tuple(audited)
         self.python = tuple(one for one in self.audited if one.kind is FileKind.PYTHON and one.tree is not None)
-        super().__init__(Sources("", {}), ())
+        super().__init__(SourceStore("", {}), ())
         self._names: dict[int, str] = {}
         self._functions_in: dict[str, tuple[Function, ...]] = {}
         self._bound: dict[str, dict[str, str]] = {}
@@ -209,7 +209,7 @@ class ProjectNames(CallGraph):
     def expanded(self, name: str) -> str:
         """Returns the full name behind a re-export: what a module of the project imports under that name."""
         for _ in range(MOST_EXPANDED):
-            name = canonical(name)
+            name = canonical_name(name)
             module, _, rest = name.rpartition(".")
             file = self.file_of_module.get(module, "") if module and self._may_be_ours(module) else ""
             if not file or rest not in self.bound(file):

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from diagnostics.static.program.call_graph import COMMON_METHODS, MOST_TARGETS
-from diagnostics.static.program.class_hierarchy import ProjectClasses
+from diagnostics.static.program.class_hierarchy import ClassHierarchy
 from diagnostics.static.program.foreign_names import ForeignNames
 from diagnostics.static.program.functions import Callable_, Function, last_name
 
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 FEW_TO_GUESS = 25  # in so few files, a method of a name that few classes have is taken for the one meant
 
 
-class Project(ProjectClasses):
+class Project(ClassHierarchy):
     """All audited files. `files` are those with Python that may take part in distributed training."""
 
     @cached_property

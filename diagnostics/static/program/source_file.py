@@ -83,7 +83,7 @@ class SourceFile:
         return tuple(f"{mark} {number:4d}  {self.lines[number - 1]}" for number, mark in marks)
 
 
-class Sources:
+class SourceStore:
     """Source files by the name Python gave them, relative ones below the job's start folder.
 
     `saved` holds copies by absolute path, as they were when the job ran. `suffixes` limits what else is read from

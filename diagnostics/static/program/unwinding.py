@@ -6,10 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
-from diagnostics.static.program.source_file import SourceFile, Sources
+from diagnostics.static.program.source_file import SourceFile, SourceStore
 
 
-def unwinds(sources: Sources, raised: Sequence[Frame], stands: Sequence[Frame]) -> bool:
+def unwinds(sources: SourceStore, raised: Sequence[Frame], stands: Sequence[Frame]) -> bool:
     """Whether a stack stands in a `finally` or the exit of a `with` of a block that an exception has left.
 
     `raised` is the exception's path, `stands` the stack, both innermost first. A handler (`except`) is another matter:

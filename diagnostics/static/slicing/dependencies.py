@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.slicing.import_order import ImportOrder
-from diagnostics.static.slicing.import_targets import Modules, Outside, Own, Target, Whole
-from diagnostics.static.slicing.module_statements import Unit, imports_in, root_name
-from diagnostics.static.slicing.scopes import Imports, Reference, imported_name
+from diagnostics.static.slicing.import_targets import ModuleTable, Outside, Own, Target, Whole
+from diagnostics.static.slicing.module_statements import ModuleStatement, imports_in, root_name
+from diagnostics.static.slicing.scopes import Imports, NameUse, imported_name
 
 # What a module says to torch as a whole when it is imported.
 _SETTINGS = re.compile(
@@ -21,13 +21,13 @@ _SETTINGS = re.compile(
 _BUILTIN = frozenset(dir(builtins)) | {"__name__", "__doc__", "__debug__"}
 
 
-class Needs:
+class Dependencies:
     """All that the roots need. `problems` are sentences on what cannot be taken along."""
 
-    def __init__(self, modules: Modules, roots: Sequence[Own]) -> None:
+    def __init__(self, modules: ModuleTable, roots: Sequence[Own]) -> None:
         self.modules = modules
         self.order = ImportOrder(modules)
-        self.units: dict[tuple[str, int], Unit] = {}
+        self.units: dict[tuple[str, int], ModuleStatement] = {}
         self.names: dict[Own, set[tuple[str, int]]] = defaultdict(set)  # and the statements that use them
         self.outside: dict[Outside, None] = {}
         self.stars: dict[str, None] = {}
@@ -41,7 +41,7 @@ class Needs:
         while any([self._add_what_changes(), self._add_operators()]):
             pass
 
-    def meaning(self, unit: Unit, use: Reference) -> tuple[Target | None, int]:
+    def meaning(self, unit: ModuleStatement, use: NameUse) -> tuple[Target | None, int]:
         """Returns what a use of a name in a needed statement means, see Modules.of."""
         return self.modules.of(unit.module, use)
 
@@ -61,7 +61,7 @@ class Needs:
         for unit in self.modules[own.module].binding[own.name]:
             self._add(unit)
 
-    def _add(self, unit: Unit) -> bool:
+    def _add(self, unit: ModuleStatement) -> bool:
         key = (unit.module, unit.place)
         if key in self.units:
             return False
@@ -76,7 +76,7 @@ class Needs:
             self._import(unit, node)
         return True
 
-    def _use(self, unit: Unit, use: Reference) -> None:
+    def _use(self, unit: ModuleStatement, use: NameUse) -> None:
         found, taken = self.modules.of(unit.module, use)
         key = (unit.module, unit.place)
         match found:
@@ -93,7 +93,7 @@ class Needs:
             case None:
                 self._unknown(unit, use, taken)
 
-    def _outside(self, unit: Unit, use: Reference, found: Outside) -> Iterator[Outside]:
+    def _outside(self, unit: ModuleStatement, use: NameUse, found: Outside) -> Iterator[Outside]:
         """Yields what is imported for a use: both `import torch` and `import torch.nn.functional` for "torch"."""
         yield found
         if found.alias != use.name or use.imported_by is not None:
@@ -104,7 +104,7 @@ class Needs:
                 if isinstance(other, Outside):
                     yield other
 
-    def _unknown(self, unit: Unit, use: Reference, taken: int) -> None:
+    def _unknown(self, unit: ModuleStatement, use: NameUse, taken: int) -> None:
         if use.annotation or (use.name in _BUILTIN and not taken):
             return
         if use.name == "__file__":
@@ -116,7 +116,7 @@ class Needs:
             if star not in self.modules:
                 self.stars[star] = None
 
-    def _import(self, unit: Unit, node: Imports) -> None:
+    def _import(self, unit: ModuleStatement, node: Imports) -> None:
         """An import within a needed statement that binds names of the module's top level stays, as an assignment."""
         for name in (imported_name(alias) for alias in node.names):
             if name in unit.binds:
@@ -126,7 +126,7 @@ class Needs:
                 elif isinstance(found, Whole):
                     self.problems[f"{unit.module} uses the module {found.module} as an object"] = None
 
-    def _others(self) -> Iterator[Unit]:
+    def _others(self) -> Iterator[ModuleStatement]:
         """Yields the statements not needed so far of all that gets imported, as they run."""
         for module in self.order.visited:
             for unit in self.modules[module].units:
@@ -141,7 +141,7 @@ class Needs:
                 found |= self._add(unit)
         return found
 
-    def _changes_needed(self, unit: Unit) -> bool:
+    def _changes_needed(self, unit: ModuleStatement) -> bool:
         if any(self.modules.meaning(unit.module, name) in self.names for name in unit.changes):
             return True
         for name in unit.calls:
@@ -152,7 +152,7 @@ class Needs:
                         return True
         return False
 
-    def _read(self, module: str, name: str, writer: Unit) -> bool:
+    def _read(self, module: str, name: str, writer: ModuleStatement) -> bool:
         """Whether something needed reads what this function writes: a registry that nobody asks has nothing to say."""
         own = self.modules.meaning(module, name)
         if not isinstance(own, Own) or own not in self.names:
@@ -161,7 +161,7 @@ class Needs:
         binding = self.modules[own.module].binding[own.name]
         return any(user is not writer and user not in binding for user in users)
 
-    def _is_setting(self, unit: Unit) -> bool:
+    def _is_setting(self, unit: ModuleStatement) -> bool:
         match unit.node:
             case ast.Expr(value=ast.Call(func=target)):
                 pass

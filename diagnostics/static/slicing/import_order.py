@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.static.slicing.import_targets import Modules
-from diagnostics.static.slicing.module_statements import Module, Unit, imports_in
+from diagnostics.static.slicing.import_targets import ModuleTable
+from diagnostics.static.slicing.module_statements import Module, ModuleStatement, imports_in
 
 
 class ImportOrder:
     """Places in the order of execution; a module that is imported late, in a function, comes last."""
 
-    def __init__(self, modules: Modules) -> None:
+    def __init__(self, modules: ModuleTable) -> None:
         self._modules = modules
         self._begun: list[str] = []
         self._places: dict[tuple[str, int], int] = {}
@@ -22,7 +22,7 @@ class ImportOrder:
         """The modules that were imported, the first one first."""
         return tuple(self._begun)
 
-    def place(self, unit: Unit) -> int:
+    def place(self, unit: ModuleStatement) -> int:
         """Returns when the statement runs."""
         self.visit(unit.module)
         return self._places[unit.module, unit.place]
@@ -41,7 +41,7 @@ class ImportOrder:
                 self.visit(wanted)
             self._places[name, unit.place] = len(self._places)
 
-    def _imports(self, module: Module, unit: Unit) -> Iterator[str]:
+    def _imports(self, module: Module, unit: ModuleStatement) -> Iterator[str]:
         if isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return
         for node in imports_in(unit.node):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from diagnostics.static.slicing.module_statements import Module, ModuleText
-from diagnostics.static.slicing.scopes import Imports, Reference, imported_name
+from diagnostics.static.slicing.scopes import Imports, NameUse, imported_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Outside:
 Target = Own | Whole | Outside
 
 
-class Modules:
+class ModuleTable:
     """The modules whose sources are at hand, parsed when asked for."""
 
     def __init__(self, sources: Mapping[str, ModuleText]) -> None:
@@ -80,7 +80,7 @@ class Modules:
                 return self._plain(alias)
         return None
 
-    def of(self, module: str, use: Reference) -> tuple[Target | None, int]:
+    def of(self, module: str, use: NameUse) -> tuple[Target | None, int]:
         """Returns what a reference means, and how many parts of its chain that takes: 2 for `package.layers.Block`."""
         if use.imported_by is not None:
             found = self.imported(module, use.imported_by, use.name)

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from diagnostics.core.python_syntax import parsed
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.slicing.scopes import Imports, Reference, bound_names, references
+from diagnostics.static.slicing.scopes import Imports, NameUse, bound_names, references
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class ModuleText:
     path: str = ""
 
 
-class Unit:
+class ModuleStatement:
     """One statement of a module's top level."""
 
     def __init__(self, module: str, place: int, node: ast.stmt) -> None:
@@ -37,7 +37,7 @@ class Unit:
         return frozenset(bound_names([self.node]))
 
     @cached_property
-    def references(self) -> tuple[Reference, ...]:
+    def references(self) -> tuple[NameUse, ...]:
         """Uses of the module's names, in functions and classes too."""
         return tuple(references(self.node))
 
@@ -104,12 +104,12 @@ class Module:
         self.name = source.name
         self.tree = parsed(source.text)
         kept = (node for node in self.tree.body if not _never_runs(node))
-        self.units = [Unit(source.name, place, node) for place, node in enumerate(kept)]
+        self.units = [ModuleStatement(source.name, place, node) for place, node in enumerate(kept)]
 
     @cached_property
-    def binding(self) -> Mapping[str, list[Unit]]:
+    def binding(self) -> Mapping[str, list[ModuleStatement]]:
         """Name -> statements that bind it, in order."""
-        found: dict[str, list[Unit]] = defaultdict(list)
+        found: dict[str, list[ModuleStatement]] = defaultdict(list)
         for unit in self.units:
             for name in unit.binds:
                 found[name].append(unit)

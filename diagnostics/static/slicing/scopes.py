@@ -15,7 +15,7 @@ _OWN_SCOPE = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
+class NameUse:
     """One use of a name of the module's top level, or of one that a function imports for itself."""
 
     name: str
@@ -35,7 +35,7 @@ class _Scope:
     is_class: bool = False
 
 
-def references(statement: ast.stmt) -> list[Reference]:
+def references(statement: ast.stmt) -> list[NameUse]:
     """Returns the uses of the module's own names in a statement and in all that it holds."""
     return list(_Walk().uses(statement, (), annotation=False))
 
@@ -84,7 +84,7 @@ def _walrus(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 class _Walk:
     """Yields references; `scopes` are those around a node, outermost first, without the module's."""
 
-    def uses(self, node: ast.AST, scopes: tuple[_Scope, ...], *, annotation: bool) -> Iterator[Reference]:
+    def uses(self, node: ast.AST, scopes: tuple[_Scope, ...], *, annotation: bool) -> Iterator[NameUse]:
         match node:
             case ast.Attribute():
                 yield from self._attribute(node, scopes, annotation=annotation)
@@ -105,11 +105,11 @@ class _Walk:
                 for one in children(node):
                     yield from self.uses(one, scopes, annotation=annotation)
 
-    def _all(self, nodes: Iterable[ast.AST], scopes: tuple[_Scope, ...]) -> Iterator[Reference]:
+    def _all(self, nodes: Iterable[ast.AST], scopes: tuple[_Scope, ...]) -> Iterator[NameUse]:
         for node in nodes:
             yield from self.uses(node, scopes, annotation=False)
 
-    def _attribute(self, node: ast.Attribute, scopes: tuple[_Scope, ...], *, annotation: bool) -> Iterator[Reference]:
+    def _attribute(self, node: ast.Attribute, scopes: tuple[_Scope, ...], *, annotation: bool) -> Iterator[NameUse]:
         chain: list[ast.Attribute] = []
         base: ast.expr = node
         while isinstance(base, ast.Attribute):
@@ -122,18 +122,18 @@ class _Walk:
 
     def _name(
         self, node: ast.Name, chain: tuple[ast.Attribute, ...], scopes: tuple[_Scope, ...], *, annotation: bool
-    ) -> Iterator[Reference]:
+    ) -> Iterator[NameUse]:
         owner = _owner(node, scopes)
         imported_by = owner.imports.get(node.id) if owner is not None else None
         if owner is None or imported_by is not None:
             hidden = frozenset(name for scope in scopes for name in scope.places if name not in scope.imports)
-            yield Reference(
+            yield NameUse(
                 name=node.id, node=node, chain=chain, annotation=annotation, imported_by=imported_by, hidden=hidden
             )
 
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scopes: tuple[_Scope, ...]
-    ) -> Iterator[Reference]:
+    ) -> Iterator[NameUse]:
         given = node.args
         yield from self._all([*given.defaults, *(one for one in given.kw_defaults if one is not None)], scopes)
         arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
@@ -147,7 +147,7 @@ class _Walk:
 
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, scopes: tuple[_Scope, ...]
-    ) -> Iterator[Reference]:
+    ) -> Iterator[NameUse]:
         yield from self.uses(node.generators[0].iter, scopes, annotation=False)
         inner = (*scopes, _Scope(bound_names(one.target for one in node.generators)))
         values = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]

@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from diagnostics.static.slicing.dependencies import Needs
-from diagnostics.static.slicing.import_targets import Modules, Outside, Own, Target, Whole
-from diagnostics.static.slicing.module_statements import ModuleText, Unit, imports_in
+from diagnostics.static.slicing.dependencies import Dependencies
+from diagnostics.static.slicing.import_targets import ModuleTable, Outside, Own, Target, Whole
+from diagnostics.static.slicing.module_statements import ModuleStatement, ModuleText, imports_in
 from diagnostics.static.slicing.scopes import imported_name
 from diagnostics.static.slicing.source_edits import edited
 
@@ -47,7 +47,7 @@ def source_closure(
 
     `sources` is asked for single modules only, so it may read files as it goes. Raises SyntaxError.
     """
-    needs = Needs(Modules(sources), roots)
+    needs = Dependencies(ModuleTable(sources), roots)
     named = _Names(needs, roots, reserved)
     units = sorted(needs.units.values(), key=needs.order.place)
     pieces = [_text(needs, named, unit) for unit in units]
@@ -60,14 +60,14 @@ def source_closure(
     )
 
 
-def _root(needs: Needs, root: Own) -> Target | None:
+def _root(needs: Dependencies, root: Own) -> Target | None:
     return needs.modules.meaning(root.module, root.name)
 
 
 class _Names:
     """What each needed thing is called in the one text."""
 
-    def __init__(self, needs: Needs, roots: Sequence[Own], reserved: frozenset[str]) -> None:
+    def __init__(self, needs: Dependencies, roots: Sequence[Own], reserved: frozenset[str]) -> None:
         self.of: dict[Target, str] = {}
         self._taken: dict[str, Target] = {}
         self._hidden = needs.hidden
@@ -104,11 +104,11 @@ def _same_thing(one: Target, other: Outside) -> bool:
     return alike or (other.alias in (other.module.partition(".")[0],) and not one.name and not other.name and any(tops))
 
 
-def _first_place(needs: Needs, own: Own) -> int:
+def _first_place(needs: Dependencies, own: Own) -> int:
     return min(needs.order.place(unit) for unit in needs.modules[own.module].binding[own.name])
 
 
-def _text(needs: Needs, named: _Names, unit: Unit) -> str:
+def _text(needs: Dependencies, named: _Names, unit: ModuleStatement) -> str:
     new: dict[ast.AST, str] = {}
     for use in unit.references:
         found, taken = needs.meaning(unit, use)
@@ -128,7 +128,9 @@ def _text(needs: Needs, named: _Names, unit: Unit) -> str:
     return edited(needs.modules[unit.module].source.text, unit.node, new, renamed)
 
 
-def _assignments(needs: Needs, named: _Names, unit: Unit, node: ast.Import | ast.ImportFrom) -> str | None:
+def _assignments(
+    needs: Dependencies, named: _Names, unit: ModuleStatement, node: ast.Import | ast.ImportFrom
+) -> str | None:
     """Returns what stands in place of an import of what is in the text already, None where it stays."""
     said: list[str] = []
     changed = isinstance(node, ast.ImportFrom) and node.level > 0
@@ -155,7 +157,7 @@ def _import_line(module: str | None, name: str, called: str, *, bare: bool = Tru
     return f"from {module} import {name}" + (f" as {called}" if called != name else "")
 
 
-def _import_lines(needs: Needs, named: _Names) -> list[str]:
+def _import_lines(needs: Dependencies, named: _Names) -> list[str]:
     future = needs.skipped_annotations or any(needs.modules[module].future_annotations for module, _ in needs.units)
     plain, chosen = set(), {}
     for one in needs.outside:
@@ -169,7 +171,7 @@ def _import_lines(needs: Needs, named: _Names) -> list[str]:
     return [*first, *stars, *sorted(plain), *(chosen[key] for key in sorted(chosen))]
 
 
-def _packages(needs: Needs) -> Iterable[str]:
+def _packages(needs: Dependencies) -> Iterable[str]:
     modules = {one.module for one in needs.outside} | set(needs.stars)
     for unit in needs.units.values():
         guarded = {

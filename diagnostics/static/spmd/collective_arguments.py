@@ -20,7 +20,7 @@ _WORLDS = ("WORLD", "world", "_get_default_group")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OperationCall:
+class CollectiveCallSite:
     """One call of an operation, with the function it is in."""
 
     op: str
@@ -53,14 +53,14 @@ def is_world(group: ast.expr | None) -> bool:
     return last_name(group) in _WORLDS
 
 
-def operation_call(call: ast.Call, function: Function, project: Project) -> OperationCall | None:
+def operation_call(call: ast.Call, function: Function, project: Project) -> CollectiveCallSite | None:
     """Returns a call as an operation of torch.distributed, None where it is none."""
     name = project.name(call.func, function)
     op = name[len(_HOME) :] if name.startswith(_HOME) else ""
-    return OperationCall(op, call, function) if op in operations.PARAMETERS else None
+    return CollectiveCallSite(op, call, function) if op in operations.PARAMETERS else None
 
 
-def operation_calls(file: ProjectFile, project: Project) -> Iterator[OperationCall]:
+def operation_calls(file: ProjectFile, project: Project) -> Iterator[CollectiveCallSite]:
     """Yields the operations that one file calls, in the order of its lines."""
     found = (operation_call(call, function, project) for call, function in project.calls_in(file))
     yield from sorted((one for one in found if one is not None), key=lambda one: (one.call.lineno, one.call.col_offset))

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function, is_generator, last_name
@@ -31,16 +31,16 @@ from diagnostics.static.spmd.sequence_values import (
 MOST_DEPTH = 5
 MOST_ITEMS = 3000
 
-_SOMEWHERE = OnRank(1)
+_SOMEWHERE = ConcreteRank(1)
 
 
 @dataclass(frozen=True)
-class Assumption:
+class BranchAssumption:
     """One decision and how it falls; where it asks for the rank, `on` is the rank, for every other test as well."""
 
     decision: ast.AST
     value: bool
-    on: OnRank | None = None
+    on: ConcreteRank | None = None
 
 
 @dataclass(eq=False)
@@ -52,13 +52,13 @@ class CollectiveSequences:
     tests: RankPredicates
     _budget: int = 0
 
-    def way(self, function: Function, assumption: Assumption) -> CollectiveSequence:
+    def way(self, function: Function, assumption: BranchAssumption) -> CollectiveSequence:
         """Returns what a rank passes from the entry of a function to its end."""
         self._budget = MOST_ITEMS
         return self._function(function, assumption, MOST_DEPTH)
 
     def part(
-        self, node: ast.If | ast.While | ast.IfExp, function: Function, assumption: Assumption
+        self, node: ast.If | ast.While | ast.IfExp, function: Function, assumption: BranchAssumption
     ) -> CollectiveSequence:
         """Returns what a rank passes in one branch alone."""
         self._budget = MOST_ITEMS
@@ -73,7 +73,7 @@ class CollectiveSequences:
         """Whether the last way was too long to be followed."""
         return self._budget <= 0
 
-    def _function(self, function: Function, assumption: Assumption, depth: int) -> CollectiveSequence:
+    def _function(self, function: Function, assumption: BranchAssumption, depth: int) -> CollectiveSequence:
         syntax = function.syntax
         if isinstance(syntax, ast.Lambda):
             way = CollectiveSequence()
@@ -84,7 +84,7 @@ class CollectiveSequences:
     # Statements
 
     def _block(
-        self, statements: Sequence[ast.stmt], function: Function, assumption: Assumption, depth: int
+        self, statements: Sequence[ast.stmt], function: Function, assumption: BranchAssumption, depth: int
     ) -> CollectiveSequence:
         whole = CollectiveSequence()
         for statement in statements:
@@ -99,7 +99,7 @@ class CollectiveSequences:
         return whole
 
     def _statement(
-        self, statement: ast.stmt, function: Function, assumption: Assumption, depth: int
+        self, statement: ast.stmt, function: Function, assumption: BranchAssumption, depth: int
     ) -> CollectiveSequence:
         self._budget -= 1
         way = CollectiveSequence()
@@ -137,7 +137,12 @@ class CollectiveSequences:
                 return way
 
     def _branch(
-        self, statement: ast.If, function: Function, assumption: Assumption, depth: int, before: CollectiveSequence
+        self,
+        statement: ast.If,
+        function: Function,
+        assumption: BranchAssumption,
+        depth: int,
+        before: CollectiveSequence,
     ) -> CollectiveSequence:
         value = self.decided(statement.test, statement, function, assumption)
         if value is not None:
@@ -148,7 +153,11 @@ class CollectiveSequences:
         return joined(before, either(one, other))
 
     def _loop(
-        self, statement: ast.For | ast.AsyncFor | ast.While, function: Function, assumption: Assumption, depth: int
+        self,
+        statement: ast.For | ast.AsyncFor | ast.While,
+        function: Function,
+        assumption: BranchAssumption,
+        depth: int,
     ) -> CollectiveSequence:
         way = CollectiveSequence()
         if isinstance(statement, ast.While):
@@ -170,7 +179,9 @@ class CollectiveSequences:
             return way
         return joined(way, self._block(statement.orelse, function, assumption, depth))
 
-    def _try(self, statement: ast.Try, function: Function, assumption: Assumption, depth: int) -> CollectiveSequence:
+    def _try(
+        self, statement: ast.Try, function: Function, assumption: BranchAssumption, depth: int
+    ) -> CollectiveSequence:
         if isinstance(assumption.decision, ast.ExceptHandler) and assumption.decision in statement.handlers:
             body = assumption.decision.body if assumption.value else [*statement.body, *statement.orelse]
             way = self._block(body, function, assumption, depth)
@@ -187,7 +198,7 @@ class CollectiveSequences:
         return whole
 
     def _match(
-        self, statement: ast.Match, function: Function, assumption: Assumption, depth: int
+        self, statement: ast.Match, function: Function, assumption: BranchAssumption, depth: int
     ) -> CollectiveSequence:
         arms = [self._block(case.body, function, assumption, depth) for case in statement.cases]
         whole = arms[-1] if arms else CollectiveSequence()
@@ -197,13 +208,15 @@ class CollectiveSequences:
 
     # Tests
 
-    def decided(self, test: ast.expr, statement: ast.AST, function: Function, assumption: Assumption) -> bool | None:
+    def decided(
+        self, test: ast.expr, statement: ast.AST, function: Function, assumption: BranchAssumption
+    ) -> bool | None:
         """Returns how a test falls under the assumption, None where that is open."""
         if statement is assumption.decision and assumption.on is None:
             return assumption.value
         return self._truth(test, function, assumption)
 
-    def _truth(self, test: ast.expr, function: Function, assumption: Assumption) -> bool | None:
+    def _truth(self, test: ast.expr, function: Function, assumption: BranchAssumption) -> bool | None:
         on = assumption.on or _SOMEWHERE
         truth = self.tests.truth(test, function, on)
         if assumption.on is None and truth is not None and self.tests.asks(test, function) is not None:
@@ -216,7 +229,7 @@ class CollectiveSequences:
         self,
         value: ast.expr,
         function: Function,
-        assumption: Assumption,
+        assumption: BranchAssumption,
         depth: int,
         way: CollectiveSequence,
         *,
@@ -253,7 +266,7 @@ class CollectiveSequences:
                 self._expression(child.iter, function, assumption, depth, way)
 
     def _short_cut(
-        self, value: ast.BoolOp, function: Function, assumption: Assumption, depth: int, way: CollectiveSequence
+        self, value: ast.BoolOp, function: Function, assumption: BranchAssumption, depth: int, way: CollectiveSequence
     ) -> None:
         ending = isinstance(value.op, ast.Or)
         for part in value.values:
@@ -265,7 +278,7 @@ class CollectiveSequences:
         self,
         call: ast.Call,
         function: Function,
-        assumption: Assumption,
+        assumption: BranchAssumption,
         depth: int,
         way: CollectiveSequence,
         entered: bool,
@@ -290,7 +303,7 @@ class CollectiveSequences:
             return
 
     def _entered(
-        self, call: ast.Call, function: Function, assumption: Assumption, depth: int, way: CollectiveSequence
+        self, call: ast.Call, function: Function, assumption: BranchAssumption, depth: int, way: CollectiveSequence
     ) -> None:
         """A `with` on one of the project's own generators runs it."""
         for target in self.project.targets(call, function):

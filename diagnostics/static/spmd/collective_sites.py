@@ -18,7 +18,7 @@ from diagnostics.static.program.functions import Function, default_of, is_genera
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.constant_arguments import may_run
 from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, LibraryCall
-from diagnostics.static.spmd.library_objects import ObjectKind, ObjectKinds
+from diagnostics.static.spmd.library_objects import LibraryType, LibraryTypes
 from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
@@ -73,9 +73,9 @@ class CollectiveSites:
     _calls: dict[int, CollectiveSite | None] = field(default_factory=dict)
 
     @cached_property
-    def objects(self) -> ObjectKinds:
+    def objects(self) -> LibraryTypes:
         """What kind of wrapper or trainer an expression is."""
-        return ObjectKinds(self.project)
+        return LibraryTypes(self.project)
 
     def of_call(self, call: ast.Call, function: Function, depth: int = 0) -> CollectiveSite | None:
         """Returns how ranks meet in a call, None where they do not as far as is seen."""
@@ -214,7 +214,7 @@ class CollectiveSites:
 _METHOD_NAMES = frozenset(name for _, name in METHODS)
 
 
-def _a(kind: ObjectKind) -> str:
+def _a(kind: LibraryType) -> str:
     return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
 
 

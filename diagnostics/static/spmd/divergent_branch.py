@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.static.dataflow.rank_predicates import OnRank
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank
 from diagnostics.static.dataflow.taint_sources import Taint
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function
@@ -17,10 +17,10 @@ from diagnostics.static.spmd.sequence_values import CollectiveSequence
 
 Branch = ast.If | ast.While | ast.IfExp
 
-Asking = tuple[Branch, tuple[OnRank, OnRank]]
+Asking = tuple[Branch, tuple[ConcreteRank, ConcreteRank]]
 
 
-class Shape(StrEnum):
+class DivergenceShape(StrEnum):
     """How a decision parts the ranks."""
 
     ARM = "arm"  # the operation stands in one of its arms
@@ -37,11 +37,11 @@ class DivergentBranch:
 
     function: Function
     decision: ast.AST
-    shape: Shape
+    shape: DivergenceShape
     why: str  # a word of taint_sources
     here: CollectiveSite
     there: CollectiveSite | None
-    ranks: tuple[OnRank, OnRank] | None = None  # two that differ, where the test asks for the rank
+    ranks: tuple[ConcreteRank, ConcreteRank] | None = None  # two that differ, where the test asks for the rank
     taint: Taint | None = None
     exit: ast.stmt | None = None
 

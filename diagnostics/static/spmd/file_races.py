@@ -33,7 +33,7 @@ _READ_METHODS = {"read_text", "read_bytes"}
 
 
 @dataclass(frozen=True, slots=True)
-class PathUse:
+class FileAccess:
     """One call that writes or reads a path."""
 
     path: str
@@ -41,21 +41,21 @@ class PathUse:
     direct: bool
 
 
-def path_uses(nodes: Iterable[ast.AST], function: Function, project: Project, *, writes: bool) -> Iterator[PathUse]:
+def path_uses(nodes: Iterable[ast.AST], function: Function, project: Project, *, writes: bool) -> Iterator[FileAccess]:
     """Yields the calls in some nodes that write a path, or those that read one."""
     for node in nodes:
         for call in (one for one in walk(node) if isinstance(one, ast.Call)):
             path = _path(call, function, project, writes=writes)
             if path is not None:
-                yield PathUse(_text(path), call, direct=True)
+                yield FileAccess(_text(path), call, direct=True)
                 continue
             for argument, target, name in _handed_on(call, function, project):
                 inner = (one for one in target.own_nodes if isinstance(one, ast.Call))
                 texts = {_text(found) for one in inner if (found := _path(one, target, project, writes=writes))}
                 if name in texts:
-                    yield PathUse(_text(argument), call, direct=False)
+                    yield FileAccess(_text(argument), call, direct=False)
             yield from (
-                PathUse(one, call, direct=False) for one in _shared_paths(call, function, project, writes=writes)
+                FileAccess(one, call, direct=False) for one in _shared_paths(call, function, project, writes=writes)
             )
 
 
@@ -121,7 +121,7 @@ def _text(value: ast.expr) -> str:
     return ast.unparse(value)
 
 
-def waits(nodes: Iterable[ast.AST], function: Function, project: Project, depth: int = 2) -> bool:
+def synchronises(nodes: Iterable[ast.AST], function: Function, project: Project, depth: int = 2) -> bool:
     """Whether something in these nodes may make ranks wait for each other."""
     for node in nodes:
         for one in walk(node):

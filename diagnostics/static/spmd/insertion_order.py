@@ -26,7 +26,7 @@ class ConditionalKey:
     next_call: ast.Call
 
 
-def conditional_key(value: ast.Attribute, function: Function, project: Project) -> ConditionalKey | None:
+def rank_dependent_insertion(value: ast.Attribute, function: Function, project: Project) -> ConditionalKey | None:
     """Returns how the order of `self.meters` comes to differ, None where nothing says so."""
     kind = project.class_of(function)
     if kind is None or project.module_of_class(kind) is None or last_name(value.value) != "self":

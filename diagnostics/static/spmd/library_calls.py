@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from diagnostics.static.spmd.library_objects import ObjectKind
+from diagnostics.static.spmd.library_objects import LibraryType
 
 TORCH, ACCELERATE, LIGHTNING = "torch 2.13", "accelerate 1.15", "lightning 2.7"
 TRANSFORMERS, DEEPSPEED, METRICS = "transformers 4.57.1", "deepspeed 0.19.8", "torchmetrics 1.9.0"
@@ -82,68 +82,68 @@ _HF, _ENGINE = "transformers/trainer.py", "deepspeed/runtime/engine.py"
 _ZERO = "torch/distributed/optim/zero_redundancy_optimizer.py"
 _BY_STRATEGY = "the strategy shards the model"
 
-METHODS: dict[tuple[ObjectKind, str], LibraryCall] = {
-    (ObjectKind.ACCELERATOR, "wait_for_everyone"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:wait_for_everyone"),
-    (ObjectKind.ACCELERATOR, "gather"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:gather"),
-    (ObjectKind.ACCELERATOR, "gather_for_metrics"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:gather_for_metrics"),
-    (ObjectKind.ACCELERATOR, "reduce"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:reduce"),
-    (ObjectKind.ACCELERATOR, "pad_across_processes"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:pad_across_processes"),
-    (ObjectKind.ACCELERATOR, "save_state"): LibraryCall(
+METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
+    (LibraryType.ACCELERATOR, "wait_for_everyone"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:wait_for_everyone"),
+    (LibraryType.ACCELERATOR, "gather"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:gather"),
+    (LibraryType.ACCELERATOR, "gather_for_metrics"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:gather_for_metrics"),
+    (LibraryType.ACCELERATOR, "reduce"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:reduce"),
+    (LibraryType.ACCELERATOR, "pad_across_processes"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:pad_across_processes"),
+    (LibraryType.ACCELERATOR, "save_state"): LibraryCall(
         ACCELERATE,
         f"{_ACCELERATOR}:save_state",
         always=False,
         when="FSDP, DeepSpeed, or checkpoints are named by the library",
         words=frozenset(["automatic_checkpoint_naming"]),
     ),
-    (ObjectKind.ACCELERATOR, "get_state_dict"): LibraryCall(
+    (LibraryType.ACCELERATOR, "get_state_dict"): LibraryCall(
         ACCELERATE, f"{_ACCELERATOR}:get_state_dict", always=False, when="FSDP or DeepSpeed ZeRO 3"
     ),
-    (ObjectKind.FABRIC, "barrier"): LibraryCall(LIGHTNING, f"{_FABRIC}:barrier"),
-    (ObjectKind.FABRIC, "all_reduce"): LibraryCall(LIGHTNING, f"{_FABRIC}:all_reduce"),
-    (ObjectKind.FABRIC, "all_gather"): LibraryCall(LIGHTNING, f"{_FABRIC}:all_gather"),
-    (ObjectKind.FABRIC, "broadcast"): LibraryCall(LIGHTNING, f"{_FABRIC}:broadcast"),
-    (ObjectKind.FABRIC, "save"): LibraryCall(LIGHTNING, f"{_FABRIC}:save", always=False, when=_BY_STRATEGY),
-    (ObjectKind.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(LIGHTNING, f"{_TRAINER}:save_checkpoint"),
-    (ObjectKind.LIGHTNING_TRAINER, "validate"): LibraryCall(LIGHTNING, f"{_TRAINER}:validate"),
-    (ObjectKind.LIGHTNING_TRAINER, "test"): LibraryCall(LIGHTNING, f"{_TRAINER}:test"),
-    (ObjectKind.LIGHTNING_TRAINER, "fit"): LibraryCall(LIGHTNING, f"{_TRAINER}:fit"),
-    (ObjectKind.LIGHTNING_TRAINER, "predict"): LibraryCall(LIGHTNING, f"{_TRAINER}:predict"),
-    (ObjectKind.LIGHTNING_STRATEGY, "barrier"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:barrier"),
-    (ObjectKind.LIGHTNING_STRATEGY, "broadcast"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:broadcast"),
-    (ObjectKind.LIGHTNING_STRATEGY, "reduce"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:reduce"),
-    (ObjectKind.LIGHTNING_STRATEGY, "all_gather"): LibraryCall(LIGHTNING, f"{_PARALLEL}:all_gather"),
-    (ObjectKind.LIGHTNING_STRATEGY, "reduce_boolean_decision"): LibraryCall(
+    (LibraryType.FABRIC, "barrier"): LibraryCall(LIGHTNING, f"{_FABRIC}:barrier"),
+    (LibraryType.FABRIC, "all_reduce"): LibraryCall(LIGHTNING, f"{_FABRIC}:all_reduce"),
+    (LibraryType.FABRIC, "all_gather"): LibraryCall(LIGHTNING, f"{_FABRIC}:all_gather"),
+    (LibraryType.FABRIC, "broadcast"): LibraryCall(LIGHTNING, f"{_FABRIC}:broadcast"),
+    (LibraryType.FABRIC, "save"): LibraryCall(LIGHTNING, f"{_FABRIC}:save", always=False, when=_BY_STRATEGY),
+    (LibraryType.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(LIGHTNING, f"{_TRAINER}:save_checkpoint"),
+    (LibraryType.LIGHTNING_TRAINER, "validate"): LibraryCall(LIGHTNING, f"{_TRAINER}:validate"),
+    (LibraryType.LIGHTNING_TRAINER, "test"): LibraryCall(LIGHTNING, f"{_TRAINER}:test"),
+    (LibraryType.LIGHTNING_TRAINER, "fit"): LibraryCall(LIGHTNING, f"{_TRAINER}:fit"),
+    (LibraryType.LIGHTNING_TRAINER, "predict"): LibraryCall(LIGHTNING, f"{_TRAINER}:predict"),
+    (LibraryType.LIGHTNING_STRATEGY, "barrier"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:barrier"),
+    (LibraryType.LIGHTNING_STRATEGY, "broadcast"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:broadcast"),
+    (LibraryType.LIGHTNING_STRATEGY, "reduce"): LibraryCall(LIGHTNING, f"{_DDP_STRATEGY}:reduce"),
+    (LibraryType.LIGHTNING_STRATEGY, "all_gather"): LibraryCall(LIGHTNING, f"{_PARALLEL}:all_gather"),
+    (LibraryType.LIGHTNING_STRATEGY, "reduce_boolean_decision"): LibraryCall(
         LIGHTNING, f"{_PARALLEL}:reduce_boolean_decision"
     ),
-    (ObjectKind.LIGHTNING_MODULE, "all_gather"): LibraryCall(LIGHTNING, "lightning/pytorch/core/module.py:all_gather"),
-    (ObjectKind.HF_TRAINER, "evaluate"): LibraryCall(TRANSFORMERS, f"{_HF}:evaluate"),
-    (ObjectKind.HF_TRAINER, "predict"): LibraryCall(TRANSFORMERS, f"{_HF}:predict"),
-    (ObjectKind.HF_TRAINER, "train"): LibraryCall(TRANSFORMERS, f"{_HF}:train"),
-    (ObjectKind.HF_TRAINER, "save_model"): LibraryCall(
+    (LibraryType.LIGHTNING_MODULE, "all_gather"): LibraryCall(LIGHTNING, "lightning/pytorch/core/module.py:all_gather"),
+    (LibraryType.HF_TRAINER, "evaluate"): LibraryCall(TRANSFORMERS, f"{_HF}:evaluate"),
+    (LibraryType.HF_TRAINER, "predict"): LibraryCall(TRANSFORMERS, f"{_HF}:predict"),
+    (LibraryType.HF_TRAINER, "train"): LibraryCall(TRANSFORMERS, f"{_HF}:train"),
+    (LibraryType.HF_TRAINER, "save_model"): LibraryCall(
         TRANSFORMERS, f"{_HF}:save_model", always=False, when="FSDP or DeepSpeed ZeRO 3"
     ),
-    (ObjectKind.DEEPSPEED, "save_checkpoint"): LibraryCall(DEEPSPEED, f"{_ENGINE}:save_checkpoint"),
-    (ObjectKind.DEEPSPEED, "load_checkpoint"): LibraryCall(DEEPSPEED, f"{_ENGINE}:load_checkpoint"),
-    (ObjectKind.DEEPSPEED, "backward"): LibraryCall(DEEPSPEED, f"{_ENGINE}:backward"),
-    (ObjectKind.DEEPSPEED, "step"): LibraryCall(DEEPSPEED, f"{_ENGINE}:step"),
-    (ObjectKind.DEEPSPEED, "__call__"): LibraryCall(DEEPSPEED, f"{_ENGINE}:forward", always=False, when="ZeRO 3"),
-    (ObjectKind.METRIC, "compute"): LibraryCall(METRICS, "torchmetrics/metric.py:_wrap_compute"),
-    (ObjectKind.FSDP, "state_dict"): LibraryCall(
+    (LibraryType.DEEPSPEED, "save_checkpoint"): LibraryCall(DEEPSPEED, f"{_ENGINE}:save_checkpoint"),
+    (LibraryType.DEEPSPEED, "load_checkpoint"): LibraryCall(DEEPSPEED, f"{_ENGINE}:load_checkpoint"),
+    (LibraryType.DEEPSPEED, "backward"): LibraryCall(DEEPSPEED, f"{_ENGINE}:backward"),
+    (LibraryType.DEEPSPEED, "step"): LibraryCall(DEEPSPEED, f"{_ENGINE}:step"),
+    (LibraryType.DEEPSPEED, "__call__"): LibraryCall(DEEPSPEED, f"{_ENGINE}:forward", always=False, when="ZeRO 3"),
+    (LibraryType.METRIC, "compute"): LibraryCall(METRICS, "torchmetrics/metric.py:_wrap_compute"),
+    (LibraryType.FSDP, "state_dict"): LibraryCall(
         TORCH, "torch/distributed/fsdp/_state_dict_utils.py:_pre_state_dict_hook"
     ),
-    (ObjectKind.FSDP, "clip_grad_norm_"): LibraryCall(TORCH, f"{_FSDP}:clip_grad_norm_"),
-    (ObjectKind.FSDP, "__call__"): LibraryCall(TORCH, f"{_FSDP}:forward"),
-    (ObjectKind.FSDP, "load_state_dict"): LibraryCall(
+    (LibraryType.FSDP, "clip_grad_norm_"): LibraryCall(TORCH, f"{_FSDP}:clip_grad_norm_"),
+    (LibraryType.FSDP, "__call__"): LibraryCall(TORCH, f"{_FSDP}:forward"),
+    (LibraryType.FSDP, "load_state_dict"): LibraryCall(
         TORCH, "torch/distributed/fsdp/_state_dict_utils.py:_pre_load_state_dict_hook", always=False, when="full states"
     ),
-    (ObjectKind.DDP, "__call__"): LibraryCall(
+    (LibraryType.DDP, "__call__"): LibraryCall(
         TORCH,
         "torch/nn/parallel/distributed.py:will_sync_module_buffers",
         always=False,
         when="the model has buffers, and the forward before it had gradients: without them it is once at most",
     ),
-    (ObjectKind.ZERO, "consolidate_state_dict"): LibraryCall(TORCH, f"{_ZERO}:consolidate_state_dict"),
-    (ObjectKind.ZERO, "step"): LibraryCall(TORCH, f"{_ZERO}:step"),
+    (LibraryType.ZERO, "consolidate_state_dict"): LibraryCall(TORCH, f"{_ZERO}:consolidate_state_dict"),
+    (LibraryType.ZERO, "step"): LibraryCall(TORCH, f"{_ZERO}:step"),
 }
 
 QUIET: dict[str, LibraryCall] = {

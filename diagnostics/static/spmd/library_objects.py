@@ -14,7 +14,7 @@ from diagnostics.static.program.project import Project
 MOST_ROUNDS = 6
 
 
-class ObjectKind(StrEnum):
+class LibraryType(StrEnum):
     """Objects of libraries whose methods make ranks meet; the value is how they are called in a sentence."""
 
     DDP = "DistributedDataParallel model"
@@ -31,40 +31,40 @@ class ObjectKind(StrEnum):
 
 
 _MAKERS = {
-    "torch.nn.parallel.DistributedDataParallel": ObjectKind.DDP,
-    "apex.parallel.DistributedDataParallel": ObjectKind.DDP,
-    "torch.distributed.fsdp.FullyShardedDataParallel": ObjectKind.FSDP,
-    "torch.distributed.fsdp.fully_shard": ObjectKind.FSDP,
-    "fairscale.nn.FullyShardedDataParallel": ObjectKind.FSDP,
-    "accelerate.Accelerator": ObjectKind.ACCELERATOR,
-    "lightning.fabric.Fabric": ObjectKind.FABRIC,
-    "lightning.pytorch.Trainer": ObjectKind.LIGHTNING_TRAINER,
-    "transformers.Trainer": ObjectKind.HF_TRAINER,
-    "transformers.Seq2SeqTrainer": ObjectKind.HF_TRAINER,
-    "deepspeed.initialize": ObjectKind.DEEPSPEED,
-    "torch.distributed.optim.ZeroRedundancyOptimizer": ObjectKind.ZERO,
+    "torch.nn.parallel.DistributedDataParallel": LibraryType.DDP,
+    "apex.parallel.DistributedDataParallel": LibraryType.DDP,
+    "torch.distributed.fsdp.FullyShardedDataParallel": LibraryType.FSDP,
+    "torch.distributed.fsdp.fully_shard": LibraryType.FSDP,
+    "fairscale.nn.FullyShardedDataParallel": LibraryType.FSDP,
+    "accelerate.Accelerator": LibraryType.ACCELERATOR,
+    "lightning.fabric.Fabric": LibraryType.FABRIC,
+    "lightning.pytorch.Trainer": LibraryType.LIGHTNING_TRAINER,
+    "transformers.Trainer": LibraryType.HF_TRAINER,
+    "transformers.Seq2SeqTrainer": LibraryType.HF_TRAINER,
+    "deepspeed.initialize": LibraryType.DEEPSPEED,
+    "torch.distributed.optim.ZeroRedundancyOptimizer": LibraryType.ZERO,
 }
 # What a base class makes of the objects of the project's own classes.
 _BASES = {
-    "lightning.pytorch.LightningModule": ObjectKind.LIGHTNING_MODULE,
-    "transformers.Trainer": ObjectKind.HF_TRAINER,
-    "transformers.Seq2SeqTrainer": ObjectKind.HF_TRAINER,
-    "torchmetrics.Metric": ObjectKind.METRIC,
+    "lightning.pytorch.LightningModule": LibraryType.LIGHTNING_MODULE,
+    "transformers.Trainer": LibraryType.HF_TRAINER,
+    "transformers.Seq2SeqTrainer": LibraryType.HF_TRAINER,
+    "torchmetrics.Metric": LibraryType.METRIC,
 }
-_PREPARERS = frozenset([ObjectKind.ACCELERATOR, ObjectKind.FABRIC])
-_WRAPPERS = frozenset([ObjectKind.DDP, ObjectKind.FSDP, ObjectKind.DEEPSPEED])
+_PREPARERS = frozenset([LibraryType.ACCELERATOR, LibraryType.FABRIC])
+_WRAPPERS = frozenset([LibraryType.DDP, LibraryType.FSDP, LibraryType.DEEPSPEED])
 # Names that every user of the library gives such an object, where nothing else is known of it.
-_BY_NAME = {"accelerator": ObjectKind.ACCELERATOR, "fabric": ObjectKind.FABRIC}
+_BY_NAME = {"accelerator": LibraryType.ACCELERATOR, "fabric": LibraryType.FABRIC}
 _LIGHTNING, _TRANSFORMERS = ("lightning", "pytorch_lightning"), ("transformers",)
 _PREPARES = {"prepare", "prepare_model", "setup", "setup_module"}
 
 
 @dataclass(eq=False)
-class ObjectKinds:
+class LibraryTypes:
     """Answers for expressions of a project."""
 
     project: Project
-    _known: dict[int, tuple[ObjectKind, ...]] = field(default_factory=dict)
+    _known: dict[int, tuple[LibraryType, ...]] = field(default_factory=dict)
 
     @cached_property
     def wrapping_files(self) -> frozenset[str]:
@@ -77,14 +77,14 @@ class ObjectKinds:
                     found.add(function.file)
         return frozenset(found)
 
-    def of(self, value: ast.expr, function: Function) -> tuple[ObjectKind, ...]:
+    def of(self, value: ast.expr, function: Function) -> tuple[LibraryType, ...]:
         """Returns what a value may be an object of."""
         if id(value) not in self._known:
             self._known[id(value)] = ()  # while it is being looked at
             self._known[id(value)] = tuple(dict.fromkeys(self._of(value, function, MOST_ROUNDS)))
         return self._known[id(value)]
 
-    def _of(self, value: ast.expr, function: Function, rounds: int) -> Iterator[ObjectKind]:
+    def _of(self, value: ast.expr, function: Function, rounds: int) -> Iterator[LibraryType]:
         if rounds < 0:
             return
         match value:
@@ -104,13 +104,13 @@ class ObjectKinds:
             case _:
                 return
 
-    def _of_call(self, call: ast.Call, function: Function, rounds: int) -> Iterator[ObjectKind]:
+    def _of_call(self, call: ast.Call, function: Function, rounds: int) -> Iterator[LibraryType]:
         name = self.project.name(call.func, function)
         if name in _MAKERS:
             yield _MAKERS[name]
         elif name.startswith("torchmetrics."):
             if not _keeps_to_itself(call):
-                yield ObjectKind.METRIC
+                yield LibraryType.METRIC
         elif isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda", "train", "eval"):
             yield from self._of(call.func.value, function, rounds - 1)
         elif name == "torch.compile" and call.args:
@@ -123,7 +123,7 @@ class ObjectKinds:
                     if isinstance(node, ast.Return) and node.value is not None:
                         yield from self._of(node.value, target, rounds - 2)
 
-    def _of_name(self, name: str, function: Function, rounds: int) -> Iterator[ObjectKind]:
+    def _of_name(self, name: str, function: Function, rounds: int) -> Iterator[LibraryType]:
         scope: Function | None = function
         while scope is not None:
             if name in scope.assigned:
@@ -138,32 +138,32 @@ class ObjectKinds:
         if name in _BY_NAME:
             yield _BY_NAME[name]
         if name == "trainer" and self._uses(function, _LIGHTNING):
-            yield ObjectKind.LIGHTNING_TRAINER
+            yield LibraryType.LIGHTNING_TRAINER
         if name in ("module", "pl_module") and name in function.parameters and self._uses(function, _LIGHTNING):
-            yield ObjectKind.LIGHTNING_MODULE
+            yield LibraryType.LIGHTNING_MODULE
         if name == "trainer" and self._uses(function, _TRANSFORMERS):
-            yield ObjectKind.HF_TRAINER
+            yield LibraryType.HF_TRAINER
 
-    def _of_attribute(self, value: ast.Attribute, function: Function, rounds: int) -> Iterator[ObjectKind]:
+    def _of_attribute(self, value: ast.Attribute, function: Function, rounds: int) -> Iterator[LibraryType]:
         if value.attr == "module":
             return  # what is inside the wrapper
         if value.attr in ("strategy", "training_type_plugin"):
-            yield ObjectKind.LIGHTNING_STRATEGY
+            yield LibraryType.LIGHTNING_STRATEGY
         if value.attr == "trainer" and self._uses(function, _LIGHTNING):
-            yield ObjectKind.LIGHTNING_TRAINER
+            yield LibraryType.LIGHTNING_TRAINER
         if value.attr == "trainer" and self._uses(function, _TRANSFORMERS):
-            yield ObjectKind.HF_TRAINER
+            yield LibraryType.HF_TRAINER
         if value.attr.lstrip("_") in _BY_NAME:
             yield _BY_NAME[value.attr.lstrip("_")]
         for assigned, where in self.project.attribute_values(value, function)[:6]:
             yield from self._of(assigned, where, rounds - 1)
 
-    def _of_class(self, function: Function) -> Iterator[ObjectKind]:
+    def _of_class(self, function: Function) -> Iterator[LibraryType]:
         kind = self.project.class_of(function)
         if kind is not None:
             yield from self._of_bases(kind)
 
-    def _of_bases(self, kind: ast.ClassDef, depth: int = 3) -> Iterator[ObjectKind]:
+    def _of_bases(self, kind: ast.ClassDef, depth: int = 3) -> Iterator[LibraryType]:
         module = self.project.module_of_class(kind)
         names = [self.project.name(base, module) for base in kind.bases] if module is not None else []
         yield from (_BASES[name] for name in names if name in _BASES)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from diagnostics.agent.shared import operations
-from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_arguments import under_rank_test
-from diagnostics.static.spmd.p2p_programs import MessagePrograms, NoSuchRankError, UndecidedError
+from diagnostics.static.spmd.p2p_programs import NoSuchRankError, P2PPrograms, UndecidedError
 from diagnostics.static.spmd.p2p_simulation import Message, MessageKind, SimulationResult, run
 
 WORLDS = (2, 3, 4)
@@ -38,7 +38,7 @@ class MessageDeadlocks:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.programs = MessagePrograms(project)
+        self.programs = P2PPrograms(project)
         self.tests = RankPredicates(project)
 
     @cached_property
@@ -78,7 +78,7 @@ class MessageDeadlocks:
         called: set[int] = set()
         for world in WORLDS:
             try:
-                programs = [list(self.programs.program(function, OnRank(rank, world))) for rank in range(world)]
+                programs = [list(self.programs.program(function, ConcreteRank(rank, world))) for rank in range(world)]
             except NoSuchRankError:
                 continue
             except UndecidedError:

@@ -9,7 +9,7 @@ from typing import Any
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
-from diagnostics.static.dataflow.rank_predicates import OPEN, OnRank
+from diagnostics.static.dataflow.rank_predicates import OPEN, ConcreteRank
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, is_generator
 from diagnostics.static.program.project import Project
@@ -26,7 +26,7 @@ _SENDS, _RECEIVES = (
 )
 _FALL, _CONTINUE, _BREAK, _RETURN = "fall", "continue", "break", "return"
 _ENDS: dict[type[ast.stmt], str] = {ast.Return: _RETURN, ast.Break: _BREAK, ast.Continue: _CONTINUE}
-_FIRST = OnRank(0)
+_FIRST = ConcreteRank(0)
 
 
 class UndecidedError(Exception):
@@ -48,14 +48,14 @@ class _Frame:
 
 
 @dataclass(eq=False)
-class MessagePrograms:
+class P2PPrograms:
     """Follows functions of a project on one rank at a time."""
 
     project: Project
     events: list[Message] = field(default_factory=list)
-    on: OnRank = _FIRST
+    on: ConcreteRank = _FIRST
 
-    def program(self, function: Function, on: OnRank) -> list[Message]:
+    def program(self, function: Function, on: ConcreteRank) -> list[Message]:
         """Returns what a rank does in a function.
 
         Raises UndecidedError where that is not known, NoSuchRankError where a peer lies outside the world.

@@ -21,7 +21,7 @@ _CHANGES = ("update", "append", "extend", "setdefault", "add")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OwnPlace:
+class PerRankSlot:
     """The statement that fills the rank's own place, and the exchange that some rounds skip, where there is one."""
 
     function: Function
@@ -30,7 +30,7 @@ class OwnPlace:
     skipped_in: Function | None = None
 
 
-def own_place(value: ast.expr, function: Function, project: Project) -> OwnPlace | None:
+def own_place(value: ast.expr, function: Function, project: Project) -> PerRankSlot | None:
     """Returns the container behind a value that only its own rank knows, None where none is seen."""
     for part, where in _origins(value, function, project):
         if isinstance(part, ast.Name) and part.id in where.assigned:
@@ -96,7 +96,7 @@ def _of_name(name: ast.Name, function: Function, project: Project) -> list[tuple
     return []
 
 
-def _of_local(name: str, function: Function, project: Project) -> OwnPlace | None:
+def _of_local(name: str, function: Function, project: Project) -> PerRankSlot | None:
     stores = [node for node in function.own_nodes if _store_of(node, name) is not None]
     own = [node for node in stores if _is_own(_store_of(node, name), function, project)]
     if not own or len(own) != len(stores):
@@ -105,7 +105,7 @@ def _of_local(name: str, function: Function, project: Project) -> OwnPlace | Non
         node for node in function.own_nodes if isinstance(node, ast.Call) and _fills(node, name, function, project)
     ]
     if not shared:
-        return OwnPlace(function, own[0])
+        return PerRankSlot(function, own[0])
     file = project.file_with(function)
     for call in shared:  # an exchange that only some rounds make
         test = file.parents.get(file.parents[call])
@@ -117,10 +117,10 @@ def _of_local(name: str, function: Function, project: Project) -> OwnPlace | Non
             or "initialized" in ast.unparse(test.test)
         ):
             return None
-    return OwnPlace(function, own[0], shared[0], function)
+    return PerRankSlot(function, own[0], shared[0], function)
 
 
-def _of_attribute(value: ast.Attribute, function: Function, project: Project) -> OwnPlace | None:
+def _of_attribute(value: ast.Attribute, function: Function, project: Project) -> PerRankSlot | None:
     kind = project.class_of(function)
     methods = [one for one in project.functions if kind is not None and project.class_of(one) is kind]
     text = ast.unparse(value)
@@ -129,7 +129,7 @@ def _of_attribute(value: ast.Attribute, function: Function, project: Project) ->
                          for one in methods for node in one.own_nodes):  # fmt: skip
         return None
     if all(_is_own(_store_of(node, text), one, project) for node, one in stores):
-        return OwnPlace(stores[0][1], stores[0][0])
+        return PerRankSlot(stores[0][1], stores[0][0])
     return None
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from diagnostics.core.findings import Confidence
-from diagnostics.static.dataflow.rank_guards import values_of
+from diagnostics.static.dataflow.rank_guards import reaching_values
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -41,7 +41,7 @@ _SCALAR = re.compile(r"loss|criterion|entropy|metric|accuracy|score|norm|count|t
 
 
 @dataclass(frozen=True, slots=True)
-class Varying:
+class ShapeDivergence:
     """Why a size can differ, in words, and where that comes in."""
 
     told: str
@@ -56,7 +56,7 @@ class VaryingSizes:
 
     project: Project
 
-    def of(self, value: ast.expr, function: Function, rounds: int = _ROUNDS) -> Varying | None:
+    def of(self, value: ast.expr, function: Function, rounds: int = _ROUNDS) -> ShapeDivergence | None:
         """Returns why the first dimension of a value can differ between ranks, None where nothing says so."""
         if rounds < 0:
             return None
@@ -66,7 +66,9 @@ class VaryingSizes:
             case ast.Subscript(value=held, slice=index):
                 first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
                 if _is_mask(first, function):
-                    return Varying(f"{ast.unparse(value)} is picked by a mask", value, function, Confidence.CONFIRMED)
+                    return ShapeDivergence(
+                        f"{ast.unparse(value)} is picked by a mask", value, function, Confidence.CONFIRMED
+                    )
                 whole = (
                     isinstance(index, ast.Tuple) and isinstance(first, ast.Slice) and first.lower is first.upper is None
                 )
@@ -76,7 +78,7 @@ class VaryingSizes:
             case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
                 return self.of(left, function, rounds - 1) or self.of(right, function, rounds - 1)
             case ast.ListComp(generators=[one]) if one.ifs and not _counts(one.iter):
-                return Varying(f"{ast.unparse(value)} is filtered", value, function, Confidence.LIKELY)
+                return ShapeDivergence(f"{ast.unparse(value)} is filtered", value, function, Confidence.LIKELY)
             case ast.ListComp(generators=[one]):
                 return self.of(one.iter, function, rounds - 1)
             case ast.Call():
@@ -84,12 +86,14 @@ class VaryingSizes:
             case _:
                 return None
 
-    def _of_call(self, call: ast.Call, function: Function, rounds: int) -> Varying | None:
+    def _of_call(self, call: ast.Call, function: Function, rounds: int) -> ShapeDivergence | None:
         name = last_name(call.func)
         if name in _PICKS or (name == "where" and len(call.args) == 1 and not call.keywords):
             if name == "nonzero" and any(one.arg == "as_tuple" for one in call.keywords):
                 return None
-            return Varying(f"{ast.unparse(call)} gives as many rows as fit", call, function, Confidence.CONFIRMED)
+            return ShapeDivergence(
+                f"{ast.unparse(call)} gives as many rows as fit", call, function, Confidence.CONFIRMED
+            )
         if name in _BUILDS and call.args:
             return self._of_built(call, function, rounds)
         if name in _KEEPS and isinstance(call.func, ast.Attribute):
@@ -103,7 +107,7 @@ class VaryingSizes:
             return None
         return self.of(call.args[0], function, rounds - 1)  # the forward of a model
 
-    def _of_built(self, call: ast.Call, function: Function, rounds: int) -> Varying | None:
+    def _of_built(self, call: ast.Call, function: Function, rounds: int) -> ShapeDivergence | None:
         part = call.args[0]
         joined = last_name(call.func) in ("cat", "concat", "concatenate")
         if isinstance(part, (ast.List, ast.Tuple)):
@@ -113,7 +117,7 @@ class VaryingSizes:
             return self._of_filled(part, function, rounds) or self.of(part, function, rounds - 1)
         return self.of(part, function, rounds - 1)
 
-    def _of_filled(self, name: ast.Name, function: Function, rounds: int) -> Varying | None:
+    def _of_filled(self, name: ast.Name, function: Function, rounds: int) -> ShapeDivergence | None:
         """A list that is appended to: under a test of the data, or once a batch."""
         file = self.project.file_with(function)
         for node in function.own_nodes:
@@ -132,7 +136,7 @@ class VaryingSizes:
 
     # Batches
 
-    def _of_name(self, name: ast.Name, function: Function, rounds: int) -> Varying | None:
+    def _of_name(self, name: ast.Name, function: Function, rounds: int) -> ShapeDivergence | None:
         loop = self._loop_over(name, function)
         if loop is not None:
             return self._of_loader(loop.iter, function, rounds)
@@ -153,12 +157,14 @@ class VaryingSizes:
             around = file.parents.get(around)
         return None
 
-    def _of_loader(self, value: ast.expr, function: Function, rounds: int) -> Varying | None:
+    def _of_loader(self, value: ast.expr, function: Function, rounds: int) -> ShapeDivergence | None:
         """Returns why the batches of a loader can have another size: its share ends with a smaller one."""
         if rounds < 0:
             return None
         if isinstance(value, ast.Name):
-            found = (self._of_loader(one, where, rounds - 1) for one, where in values_of(value, function, self.project))
+            found = (
+                self._of_loader(one, where, rounds - 1) for one, where in reaching_values(value, function, self.project)
+            )
             return next((one for one in found if one is not None), None)
         if not isinstance(value, ast.Call):
             return None
@@ -172,7 +178,7 @@ class VaryingSizes:
         dataset = value.args[0] if value.args else given.get("dataset")
         if dataset is None or not self._is_uneven(dataset, function, 3):
             return None
-        return Varying("the last batch of this loader is as small as the rank's share leaves it", value, function,
+        return ShapeDivergence("the last batch of this loader is as small as the rank's share leaves it", value, function,
                        Confidence.LIKELY)  # fmt: skip
 
     def _is_uneven(self, dataset: ast.expr, function: Function, rounds: int) -> bool:
@@ -185,7 +191,7 @@ class VaryingSizes:
             if first is not None and tests.differs(first, function):
                 return True
             if isinstance(node, ast.Name) and rounds:
-                made = list(values_of(node, function, self.project))
+                made = list(reaching_values(node, function, self.project))
                 if any(self._is_uneven(one, where, rounds - 1) for one, where in made if one is not dataset):
                     return True
         return False

@@ -9,20 +9,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.static.dataflow.local_taint import local_values
-from diagnostics.static.dataflow.rank_predicates import OnRank, RankPredicates, says_distributed
+from diagnostics.static.dataflow.local_taint import rank_local_values
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, says_distributed
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK, Taint
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.collective_sequences import Assumption, CollectiveSequences, counts, leaving
+from diagnostics.static.spmd.collective_sequences import BranchAssumption, CollectiveSequences, counts, leaving
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites
 from diagnostics.static.spmd.divergent_branch import (
     Asking,
     Branch,
+    DivergenceShape,
     DivergentBranch,
-    Shape,
     calls_in,
     leaves_inside,
     nodes_of,
@@ -114,10 +114,10 @@ class StaticDivergence:
         """Yields the branches on the rank that part ranks: those whose difference no other one makes up for."""
         parted: list[tuple[Asking, CollectiveSequence, CollectiveSequence]] = []
         for node, ranks in asking:
-            whole = [self.ways.way(function, Assumption(node, True, on)) for on in ranks]
+            whole = [self.ways.way(function, BranchAssumption(node, True, on)) for on in ranks]
             if self.ways.exhausted or not ways_differ(*whole):
                 continue
-            one, other = (self.ways.part(node, function, Assumption(node, True, on)) for on in ranks)
+            one, other = (self.ways.part(node, function, BranchAssumption(node, True, on)) for on in ranks)
             if one.items != other.items:
                 parted.append(((node, ranks), one, other))
             else:
@@ -126,14 +126,14 @@ class StaticDivergence:
             mine, others = strongest(one.met), strongest(other.met)
             here, there = (mine, others) if mine is not None else (others, None)
             if here is not None:
-                shape = Shape.LOOP if isinstance(node, ast.While) else Shape.ARM
+                shape = DivergenceShape.LOOP if isinstance(node, ast.While) else DivergenceShape.ARM
                 yield DivergentBranch(function=function, decision=node, shape=shape, why=RANK, here=here, there=there,
                               ranks=ranks)  # fmt: skip
 
     def _left(
         self,
         node: Branch,
-        ranks: tuple[OnRank, OnRank],
+        ranks: tuple[ConcreteRank, ConcreteRank],
         function: Function,
         one: CollectiveSequence,
         other: CollectiveSequence,
@@ -146,7 +146,7 @@ class StaticDivergence:
         staying = whole[1] if one.end != "fall" else whole[0]
         missed = self._missed(staying, node, function, left_by)
         if left_by is not None and missed is not None:
-            yield DivergentBranch(function=function, decision=node, shape=Shape.EXIT, why=RANK, here=missed, there=None,
+            yield DivergentBranch(function=function, decision=node, shape=DivergenceShape.EXIT, why=RANK, here=missed, there=None,
                           ranks=ranks, exit=left_by)  # fmt: skip
 
     def _leaving(self, node: ast.If | ast.While) -> ast.stmt | None:
@@ -176,25 +176,25 @@ class StaticDivergence:
         taint = self._reason(node.test, function)
         if taint is None:
             return
-        one, other = (self.ways.way(function, Assumption(node, value)) for value in (True, False))
+        one, other = (self.ways.way(function, BranchAssumption(node, value)) for value in (True, False))
         if self.ways.exhausted or not ways_differ(one, other):
             return
         found = self._parted(node, function, one, other)
         if found is not None:
             shape, here, there, leaves = found
-            if isinstance(node, ast.While) and shape is Shape.ARM:
-                shape = Shape.LOOP
+            if isinstance(node, ast.While) and shape is DivergenceShape.ARM:
+                shape = DivergenceShape.LOOP
             yield DivergentBranch(function=function, decision=node, shape=shape, why=taint.why, here=here, there=there,
                           taint=taint, exit=leaves)  # fmt: skip
 
     def _reason(self, test: ast.expr, function: Function) -> Taint | None:
         """Returns why a test can fall differently: the reason that is nearest, and says most."""
-        found = [*self.taints.all_of(test, function), *local_values(test, function, self.taints)]
+        found = [*self.taints.all_of(test, function), *rank_local_values(test, function, self.taints)]
         return max(found, key=lambda one: (one.function == function.name and one.why != RANK, one.weight), default=None)
 
     def _parted(
         self, node: Branch, function: Function, one: CollectiveSequence, other: CollectiveSequence
-    ) -> tuple[Shape, CollectiveSite, CollectiveSite | None, ast.stmt | None] | None:
+    ) -> tuple[DivergenceShape, CollectiveSite, CollectiveSite | None, ast.stmt | None] | None:
         """Returns how this decision parts the ranks."""
         body = [node.body] if isinstance(node, ast.IfExp) else node.body
         orelse = [node.orelse] if isinstance(node, ast.IfExp) else node.orelse
@@ -203,11 +203,11 @@ class StaticDivergence:
         others = strongest(reach for reach in other.met if id(reach.chain[0][0]) in inside)
         here, there = (mine, others) if mine is not None else (others, None)
         if here is not None:
-            return Shape.ARM, here, there, None
+            return DivergenceShape.ARM, here, there, None
         left_by = self._leaving(node) if not isinstance(node, ast.IfExp) else None
         staying = one if len(one.met) >= len(other.met) else other
         missed = self._missed(staying, node, function, left_by) if left_by is not None else None
-        return (Shape.EXIT, missed, None, left_by) if missed is not None else None
+        return (DivergenceShape.EXIT, missed, None, left_by) if missed is not None else None
 
     def _in_same_loop(self, reach: CollectiveSite, node: ast.AST, function: Function) -> bool:
         parents = self.project.file_with(function).parents
@@ -230,7 +230,13 @@ class StaticDivergence:
         if taint is None:
             return
         yield DivergentBranch(
-            function=function, decision=node, shape=Shape.LOOP, why=taint.why, here=inside, there=None, taint=taint
+            function=function,
+            decision=node,
+            shape=DivergenceShape.LOOP,
+            why=taint.why,
+            here=inside,
+            there=None,
+            taint=taint,
         )
 
     def _first_inside(self, block: list[ast.stmt], function: Function) -> CollectiveSite | None:
@@ -256,8 +262,8 @@ class StaticDivergence:
         for handler in node.handlers:
             if self._even(handler):
                 continue
-            one = self.ways.way(function, Assumption(handler, True))
-            other = self.ways.way(function, Assumption(handler, False))
+            one = self.ways.way(function, BranchAssumption(handler, True))
+            other = self.ways.way(function, BranchAssumption(handler, False))
             reach = self._first_inside(handler.body, function)
             if self.ways.exhausted or not (ways_differ(one, other) or (reach is not None and one.end == "raise")):
                 continue
@@ -266,7 +272,7 @@ class StaticDivergence:
                 yield DivergentBranch(
                     function=function,
                     decision=handler,
-                    shape=Shape.HANDLER,
+                    shape=DivergenceShape.HANDLER,
                     why=EXCEPTION,
                     here=reach,
                     there=None,
@@ -278,7 +284,7 @@ class StaticDivergence:
                 yield DivergentBranch(
                     function=function,
                     decision=handler,
-                    shape=Shape.SKIPPED,
+                    shape=DivergenceShape.SKIPPED,
                     why=EXCEPTION,
                     here=skipped,
                     there=None,
@@ -289,7 +295,7 @@ class StaticDivergence:
             body = self._first_inside(node.body, function)
             runs_caller = any(isinstance(one, ast.Yield) for part in node.body for one in walk(part))
             if reach is not None and (body is not None or runs_caller) and not self._in_turn(node, function):
-                yield DivergentBranch(function=function, decision=reach.chain[0][0], shape=Shape.FINALLY, why=EXCEPTION,
+                yield DivergentBranch(function=function, decision=reach.chain[0][0], shape=DivergenceShape.FINALLY, why=EXCEPTION,
                               here=reach, there=body)  # fmt: skip
 
     def _in_turn(self, node: ast.Try, function: Function) -> bool:

@@ -18,7 +18,7 @@ _COUNTERS = re.compile(r"^(?:global_|cur_|current_|n_)?(?:step|epoch|iteration|i
 
 
 @dataclass(frozen=True, slots=True)
-class Changing:
+class ConditionalUse:
     """A branch of forward that decides from step to step whether a part is used."""
 
     branch: ast.If
@@ -27,7 +27,7 @@ class Changing:
     why: str
 
 
-def changing_branches(kind: ast.ClassDef, project: Project) -> Iterator[Changing]:
+def changing_branches(kind: ast.ClassDef, project: Project) -> Iterator[ConditionalUse]:
     """Yields the branches of a class's own forward that use a part in some steps and not in others."""
     forward = project.method(kind, "forward")
     if forward is None or project.class_of(forward) is not kind:
@@ -38,16 +38,16 @@ def changing_branches(kind: ast.ClassDef, project: Project) -> Iterator[Changing
             yield from _in_loop(node, parts, forward)
         elif isinstance(node, ast.If) and (why := _changes(node.test, forward)):
             only = [part for name, part in parts.items() if _only_here(name, node, forward)]
-            yield from (Changing(node, forward, part, why) for part in only[:1])
+            yield from (ConditionalUse(node, forward, part, why) for part in only[:1])
 
 
-def _in_loop(loop: ast.For, parts: Mapping[str, Submodule], forward: Function) -> Iterator[Changing]:
+def _in_loop(loop: ast.For, parts: Mapping[str, Submodule], forward: Function) -> Iterator[ConditionalUse]:
     """Yields the branches by which a loop over layers leaves one out."""
     over = [part for name, part in parts.items() if _uses(loop.iter, name)]
     for node in loop.body if over else ():
         why = _changes(node.test, forward) if isinstance(node, ast.If) else ""
         if isinstance(node, ast.If) and why and (_skips(node) or (_calls(node.body, loop.target) and not node.orelse)):
-            yield Changing(node, forward, over[0], why)
+            yield ConditionalUse(node, forward, over[0], why)
 
 
 def _changes(test: ast.expr, forward: Function) -> str:

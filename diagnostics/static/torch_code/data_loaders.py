@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from diagnostics.static.dataflow.rank_guards import follows_from_rank, values_of
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, reaching_values
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import MANAGED
@@ -87,7 +87,7 @@ def constant(value: ast.expr | None, function: Function, project: Project) -> ob
     if isinstance(value, ast.Constant):
         return value.value
     if isinstance(value, ast.Name):
-        known = list(values_of(value, function, project))
+        known = list(reaching_values(value, function, project))
         if not known and function.name != "<module>":
             module = project.module_of(function.source)
             known = [(one, module) for one in module.assigned.get(value.id, ())]
@@ -98,11 +98,11 @@ def constant(value: ast.expr | None, function: Function, project: Project) -> ob
 
 def managed(file: ProjectFile, project: Project) -> bool:
     """Whether a trainer library deals out the data in the programs that a file takes part in."""
-    if any(True for _ in project.fact(Programs).calls(file.shown, *MANAGED)):
+    if any(True for _ in project.fact(ImportClosures).calls(file.shown, *MANAGED)):
         return True
     return any(
         home.partition(".")[0] in _OTHERS
-        for one in project.fact(Programs).around(file.shown)
+        for one in project.fact(ImportClosures).around(file.shown)
         for home in project.bound(one).values()
     )
 
@@ -111,7 +111,7 @@ def sharded(value: ast.expr | None, function: Function, project: Project) -> boo
     """Whether a data set or sampler knows its rank: by its arguments, or by what its class does."""
     if value is None:
         return False
-    if follows_from_rank(value, function, project):
+    if is_rank_dependent(value, function, project):
         return True
     for kind in project.kinds(value, function):
         for node in kind.body:
@@ -137,7 +137,7 @@ def made_by_chance(value: ast.expr | None, function: Function, project: Project)
             return True
         for node in walk(one):
             if isinstance(node, ast.Name):
-                waiting += list(values_of(node, where, project))
+                waiting += list(reaching_values(node, where, project))
             elif isinstance(node, ast.Call):
                 for target in project.targets(node, where):
                     if any(_is_random(inner) for inner in target.own_nodes):

@@ -27,16 +27,16 @@ _TYPES = frozenset(["float16", "bfloat16", "float32", "float64", "half", "float"
 _MOST_CALLS = 4
 
 
-def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 12) -> str:
+def is_on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 12) -> str:
     """Returns "always", "perhaps" (the device is chosen at run time) or "" for whether tensors in it lie on a GPU."""
     if rounds < 0:
         return ""
     if isinstance(value, ast.Dict):
-        return _most([on_gpu(one, function, project, rounds) for one in value.values])
+        return _most([is_on_gpu(one, function, project, rounds) for one in value.values])
     if isinstance(value, (ast.List, ast.Tuple)):
-        return _most([on_gpu(one, function, project, rounds) for one in value.elts])
+        return _most([is_on_gpu(one, function, project, rounds) for one in value.elts])
     if isinstance(value, ast.Subscript):
-        return on_gpu(value.value, function, project, rounds)
+        return is_on_gpu(value.value, function, project, rounds)
     if isinstance(value, ast.Call):
         return _of_call(value, function, project, rounds)
     if isinstance(value, ast.Name):
@@ -47,7 +47,7 @@ def on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 
 def _of_call(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
     device = moved_to(value)
     if _is_type(device) and isinstance(value.func, ast.Attribute):
-        return on_gpu(value.func.value, function, project, rounds - 1)
+        return is_on_gpu(value.func.value, function, project, rounds - 1)
     if device is not None:
         return gpu_of(device, function, project)
     if project.name(value.func, function) == "torch.load":
@@ -57,9 +57,9 @@ def _of_call(value: ast.Call, function: Function, project: Project, rounds: int)
         if value.func.attr in _TO_CPU:
             return ""
         if value.func.attr in _KEEP and project.name(value.func, function).startswith("torch.") and value.args:
-            return on_gpu(value.args[0], function, project, rounds - 1)
+            return is_on_gpu(value.args[0], function, project, rounds - 1)
         if value.func.attr in _KEEP or value.func.attr.startswith(("encode", "forward")):
-            return on_gpu(value.func.value, function, project, rounds - 1)
+            return is_on_gpu(value.func.value, function, project, rounds - 1)
     if isinstance(value.func, ast.Name) and (
         value.func.id in function.assigned or value.func.id in function.parameters
     ):
@@ -89,7 +89,7 @@ def _by_assignments(name: str, function: Function, project: Project, rounds: int
     values = [one for one in function.assigned.get(name, []) if not _empty(one)]
     if not values and name in function.parameters:
         return _of_parameter(name, function, project, rounds)
-    return _least([on_gpu(one, function, project, rounds - 1) for one in [*values, *_appended(name, function)]])
+    return _least([is_on_gpu(one, function, project, rounds - 1) for one in [*values, *_appended(name, function)]])
 
 
 def _of_parameter(name: str, function: Function, project: Project, rounds: int) -> str:
@@ -98,7 +98,7 @@ def _of_parameter(name: str, function: Function, project: Project, rounds: int) 
     passed = list(project.arguments(name, function)) if 0 < len(calls) <= _MOST_CALLS else []
     if len(passed) != len(calls):
         return ""  # a default holds somewhere
-    return _least([on_gpu(value, where, project, rounds - 2) for value, where in passed])
+    return _least([is_on_gpu(value, where, project, rounds - 2) for value, where in passed])
 
 
 def _of_returned(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
@@ -107,7 +107,7 @@ def _of_returned(value: ast.Call, function: Function, project: Project, rounds: 
     if len(targets) != 1 or targets[0].owner is not None:
         return ""
     nodes = [node for node in targets[0].own_nodes if isinstance(node, ast.Return) and node.value is not None]
-    return _least([on_gpu(node.value, targets[0], project, rounds - 2) for node in nodes if node.value is not None])
+    return _least([is_on_gpu(node.value, targets[0], project, rounds - 2) for node in nodes if node.value is not None])
 
 
 def _is_type(value: ast.expr | None) -> bool:
@@ -147,27 +147,27 @@ def _most(answers: list[str]) -> str:
     return "always" if "always" in answers else "perhaps" if "perhaps" in answers else ""
 
 
-def names_gpu(value: ast.AST | None) -> bool:
+def denotes_gpu(value: ast.AST | None) -> bool:
     """Whether an expression says a GPU itself: "cuda:0", f"cuda:{rank}", torch.device("cuda", rank)."""
     if isinstance(value, ast.Constant):
         return isinstance(value.value, str) and bool(_CUDA.match(value.value))
     if isinstance(value, ast.JoinedStr):
-        return bool(value.values) and isinstance(value.values[0], ast.Constant) and names_gpu(value.values[0])
+        return bool(value.values) and isinstance(value.values[0], ast.Constant) and denotes_gpu(value.values[0])
     if isinstance(value, ast.Call):
-        return last_name(value.func) == "device" and bool(value.args) and names_gpu(value.args[0])
+        return last_name(value.func) == "device" and bool(value.args) and denotes_gpu(value.args[0])
     if isinstance(value, ast.BinOp):
-        return names_gpu(value.left)
+        return denotes_gpu(value.left)
     return False
 
 
 def may_be_gpu(value: ast.AST | None) -> bool:
     """Whether an expression may say a GPU: also `"cuda" if torch.cuda.is_available() else "cpu"`."""
-    return value is not None and any(names_gpu(node) for node in walk(value))
+    return value is not None and any(denotes_gpu(node) for node in walk(value))
 
 
 def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> str:
     """Returns "always", "perhaps" or "" for whether a device expression means a GPU, through names and attributes."""
-    if names_gpu(value):
+    if denotes_gpu(value):
         return "always"
     if may_be_gpu(value):
         return "perhaps"

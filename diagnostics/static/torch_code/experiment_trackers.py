@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.import_closure import Programs
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
@@ -38,4 +38,4 @@ def tracker_calls(file: ProjectFile, project: Project) -> Iterator[tuple[ast.Cal
 
 def group_set_up(file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
     """Returns a call that makes a file's program one of many ranks, None where there is none."""
-    return next(project.fact(Programs).calls(file.shown, INIT, *WRAPPERS[:2]), None)
+    return next(project.fact(ImportClosures).calls(file.shown, INIT, *WRAPPERS[:2]), None)

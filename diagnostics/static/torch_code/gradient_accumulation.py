@@ -18,7 +18,7 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def first_round(node: ast.With, function: Function, file: ProjectFile) -> bool | None:
+def unsynchronised_first_round(node: ast.With, function: Function, file: ProjectFile) -> bool | None:
     """Returns whether `with ... no_sync()` is entered without sync in the first round, None where that is not seen."""
     loop = _loop_around(node, file)
     counter = _counter(loop) if loop is not None else {}

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.torch_code.module_classes import KnownClass, class_tree
+from diagnostics.static.torch_code.module_classes import ModuleClass, class_tree
 
 LOADER = "torch.utils.data.DataLoader"
 
@@ -61,7 +61,7 @@ def loaders(project: Project) -> tuple[LoaderWorkers, ...]:
     return tuple(found)
 
 
-def loaders_of(known: KnownClass, project: Project) -> Iterator[LoaderWorkers]:
+def loaders_of(known: ModuleClass, project: Project) -> Iterator[LoaderWorkers]:
     """Yields the loaders that load objects of a class, or of one that derives from it."""
     tree = class_tree(project)
     for loader in loaders(project):
@@ -71,7 +71,7 @@ def loaders_of(known: KnownClass, project: Project) -> Iterator[LoaderWorkers]:
                 break
 
 
-def made_by(loader: LoaderWorkers, project: Project) -> Iterator[KnownClass]:
+def made_by(loader: LoaderWorkers, project: Project) -> Iterator[ModuleClass]:
     """Yields the project's classes of what a loader loads."""
     tree = class_tree(project)
     for kind in project.kinds(loader.dataset, loader.function) if loader.dataset is not None else ():
@@ -80,7 +80,7 @@ def made_by(loader: LoaderWorkers, project: Project) -> Iterator[KnownClass]:
             yield known
 
 
-def workers_over(known: KnownClass, project: Project) -> tuple[str, LoaderWorkers | None]:
+def workers_over(known: ModuleClass, project: Project) -> tuple[str, LoaderWorkers | None]:
     """Returns the most that the loaders of a class say: "some", "unknown", "none", or "" without any loader."""
     best: tuple[str, LoaderWorkers | None] = ("", None)
     for loader in loaders_of(known, project):

@@ -22,7 +22,7 @@ _WORDS = frozenset(WORDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Wrap:
+class WrapSite:
     """One call that wraps a model."""
 
     call: ast.Call
@@ -50,7 +50,7 @@ class Wrap:
         return not self.knows_options or not (value is None or (isinstance(value, ast.Constant) and not value.value))
 
 
-def wraps_in(file: SourceFile, project: Project) -> Iterator[Wrap]:
+def wraps_in(file: SourceFile, project: Project) -> Iterator[WrapSite]:
     """Yields the calls in a file that wrap a model."""
     if not project.by_path[str(file.path)].words & _WORDS:
         return
@@ -58,16 +58,16 @@ def wraps_in(file: SourceFile, project: Project) -> Iterator[Wrap]:
         kind = WRAPPERS.get(project.name(call.func, function))
         model = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "module"), None)
         if kind is not None and model is not None and not isinstance(model, ast.Starred):
-            yield Wrap(call, function, kind, model)
+            yield WrapSite(call, function, kind, model)
 
 
-def class_wrapped(wrap: Wrap, project: Project) -> ast.ClassDef | None:
+def class_wrapped(wrap: WrapSite, project: Project) -> ast.ClassDef | None:
     """Returns the project's class that is wrapped, None where it may be several or is a library's."""
     found = {id(one): one for one in project.kinds(wrap.model, wrap.function)}
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def bound_to(wrap: Wrap) -> str:
+def bound_to(wrap: WrapSite) -> str:
     """Returns the text of what the wrapped model is assigned to: "model", "self.model", "" where to nothing."""
     for node in wrap.function.own_nodes:
         if isinstance(node, ast.Assign) and any(one is wrap.call for one in walk(node.value)):

@@ -35,7 +35,7 @@ class ModuleParts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class KnownClass:
+class ModuleClass:
     """A class with its file and the function around it, which names in it are resolved in."""
 
     file: ProjectFile
@@ -43,28 +43,28 @@ class KnownClass:
     module: Function
 
 
-class ClassTree:
+class ModuleHierarchy:
     """Every class at the top level of a project's files."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.by_name: dict[str, KnownClass] = {}
-        self.by_syntax: dict[int, KnownClass] = {}
+        self.by_name: dict[str, ModuleClass] = {}
+        self.by_syntax: dict[int, ModuleClass] = {}
         self._roots: dict[int, frozenset[str]] = {}
         self._parts: dict[int, ModuleParts] = {}
         for file in project.python:
             for node in file.tree.body if file.tree is not None else ():
                 if isinstance(node, ast.ClassDef):
-                    known = KnownClass(file, node, project.module_of(file))
+                    known = ModuleClass(file, node, project.module_of(file))
                     self.by_name.setdefault(f"{project.dotted_of(file.shown)}.{node.name}", known)
                     self.by_syntax[id(node)] = known
 
-    def named(self, value: ast.expr, function: Function) -> KnownClass | None:
+    def named(self, value: ast.expr, function: Function) -> ModuleClass | None:
         """Returns the project's class that an expression names."""
         name = self.project.name(value, function)
         return self.by_name.get(name)
 
-    def bases(self, known: KnownClass) -> Iterator[KnownClass]:
+    def bases(self, known: ModuleClass) -> Iterator[ModuleClass]:
         """Yields the project's classes that a class derives from, nearest first."""
         waiting, seen = [known], {id(known.syntax)}
         while waiting and len(seen) < _MOST_BASES:
@@ -75,7 +75,7 @@ class ClassTree:
                     waiting.append(found)
                     yield found
 
-    def roots(self, known: KnownClass) -> frozenset[str]:
+    def roots(self, known: ModuleClass) -> frozenset[str]:
         """Returns the full names of the classes outside the project that a class derives from."""
         if id(known.syntax) not in self._roots:
             found = set()
@@ -88,11 +88,11 @@ class ClassTree:
             self._roots[id(known.syntax)] = frozenset(found)
         return self._roots[id(known.syntax)]
 
-    def is_module(self, known: KnownClass) -> bool:
+    def is_module(self, known: ModuleClass) -> bool:
         """Whether a class is a torch module."""
         return any(root in _MODULES or root.startswith("torch.nn.modules.") for root in self.roots(known))
 
-    def is_dataset(self, known: KnownClass) -> bool:
+    def is_dataset(self, known: ModuleClass) -> bool:
         """Whether a class is a torch data set."""
         return bool(self.roots(known) & _DATASETS)
 
@@ -100,12 +100,12 @@ class ClassTree:
         made = self.by_name.get(name)
         return made is not None and self.is_module(made)
 
-    def of_method(self, function: Function) -> KnownClass | None:
+    def of_method(self, function: Function) -> ModuleClass | None:
         """Returns the class whose `self` a function sees."""
         kind = self.project.class_of(function)
         return self.by_syntax.get(id(kind)) if kind is not None else None
 
-    def parts(self, known: KnownClass) -> ModuleParts:
+    def parts(self, known: ModuleClass) -> ModuleParts:
         """Returns what a model registers, its bases' included."""
         if id(known.syntax) not in self._parts:
             found = self._parts[id(known.syntax)] = ModuleParts()
@@ -113,7 +113,7 @@ class ClassTree:
                 self._read(one, found)
         return self._parts[id(known.syntax)]
 
-    def _read(self, known: KnownClass, parts: ModuleParts) -> None:
+    def _read(self, known: ModuleClass, parts: ModuleParts) -> None:
         for method in methods(known.syntax):
             for node in walk(method):
                 if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -123,7 +123,7 @@ class ClassTree:
                 elif isinstance(node, ast.Call):
                     _registered(node, parts)
 
-    def _assigned(self, target: ast.expr, value: ast.expr, known: KnownClass, parts: ModuleParts) -> None:
+    def _assigned(self, target: ast.expr, value: ast.expr, known: ModuleClass, parts: ModuleParts) -> None:
         attribute = own_attribute(target)
         if not attribute or not isinstance(value, ast.Call):
             if attribute and attribute in parts.modules and not is_none(value):
@@ -167,6 +167,6 @@ def is_none(value: ast.AST) -> bool:
 
 
 @lru_cache(maxsize=2)
-def class_tree(project: Project) -> ClassTree:
+def class_tree(project: Project) -> ModuleHierarchy:
     """Returns the classes of a project, read once."""
-    return ClassTree(project)
+    return ModuleHierarchy(project)

@@ -12,7 +12,7 @@ from diagnostics.static.program.exception_flow import is_broad
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.training_functions import TrainingCode
+from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 _FAILS = re.compile(
     r"^(?:open|load\w*|read\w*|parse\w*|decode\w*|get_batch|fetch\w*|download\w*|request\w*|urlopen|next)$"
@@ -24,7 +24,7 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
 @dataclass(frozen=True, slots=True)
-class QueueThread:
+class ProducerThread:
     """A thread that runs `target`, in which `put` fills a queue that `get` in `reader` waits for."""
 
     started: ast.Call
@@ -39,16 +39,16 @@ class QueueThread:
         return not self.get.args and not self.get.keywords
 
 
-def queue_threads(file: ProjectFile, project: Project) -> Iterator[QueueThread]:
+def queue_threads(file: ProjectFile, project: Project) -> Iterator[ProducerThread]:
     """Yields the threads that one file starts and that fill a queue."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != "threading.Thread":
             continue
-        for target in project.fact(TrainingCode).started(call, function):
+        for target in project.fact(TrainingFunctions).started(call, function):
             put = next((one for one in target.own_nodes if isinstance(one, ast.Call) and is_put(one)), None)
             read = _read(put, target, project) if put is not None else None
             if put is not None and read is not None:
-                yield QueueThread(call, target, put, *read)
+                yield ProducerThread(call, target, put, *read)
 
 
 def is_put(node: ast.AST) -> bool:
@@ -70,7 +70,7 @@ def _holder(call: ast.Call) -> str:
     return last_name(call.func.value) if isinstance(call.func, ast.Attribute) else ""
 
 
-def risks(thread: QueueThread, file: ProjectFile) -> Iterator[ast.AST]:
+def risks(thread: ProducerThread, file: ProjectFile) -> Iterator[ast.AST]:
     """Yields what may fail in a thread and is not caught there, the likeliest first."""
     found = [one for one in thread.target.own_nodes if _may_fail(one) and not _is_kept(one, file)]
     return iter(sorted(found, key=lambda one: isinstance(one, ast.For)))
@@ -95,7 +95,7 @@ def _is_kept(node: ast.AST, file: ProjectFile) -> bool:
     return False
 
 
-def silent_end(thread: QueueThread, file: ProjectFile) -> ast.If | None:
+def silent_end(thread: ProducerThread, file: ProjectFile) -> ast.If | None:
     """Returns the condition by which a thread leaves the loop that fills its queue, with nothing put afterwards."""
     for node in thread.target.own_nodes:
         if not isinstance(node, ast.If) or not isinstance(node.body[-1], (ast.Break, ast.Return)):

@@ -28,7 +28,7 @@ _OPTIMIZER = re.compile(r"optim|^opt(?:_\w+)?$|_opt$|scaler|engine", re.IGNORECA
 _ROUNDS = 6
 
 
-class TrainingCode:
+class TrainingFunctions:
     """Answers about the training code of a project."""
 
     def __init__(self, project: Project) -> None:

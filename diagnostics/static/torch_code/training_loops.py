@@ -16,7 +16,7 @@ _SCALES = frozenset(["scale"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Backward:
+class BackwardCall:
     """One call that runs backward, and the expression it runs from."""
 
     call: ast.Call
@@ -46,7 +46,7 @@ class TrainingLoop:
     """The innermost loop around some backward calls."""
 
     loop: Loop
-    backwards: tuple[Backward, ...]
+    backwards: tuple[BackwardCall, ...]
 
     @property
     def losses(self) -> frozenset[str]:
@@ -55,21 +55,21 @@ class TrainingLoop:
         return frozenset(ast.unparse(source) for source in found if isinstance(source, (ast.Name, ast.Attribute)))
 
 
-def backwards(function: Function) -> Iterator[Backward]:
+def backwards(function: Function) -> Iterator[BackwardCall]:
     """Yields the calls of backward in a function."""
     for node in function.own_nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "backward":
                 of_loss = not node.args or isinstance(node.args[0], ast.Constant)
                 source = node.func.value if of_loss else node.args[0]
-                yield Backward(node, _unscaled(source))
+                yield BackwardCall(node, _unscaled(source))
             elif node.func.attr == "manual_backward" and node.args:
-                yield Backward(node, _unscaled(node.args[0]))
+                yield BackwardCall(node, _unscaled(node.args[0]))
 
 
 def training_loops(function: Function, file: ProjectFile) -> Iterator[TrainingLoop]:
     """Yields the loops of a function that train."""
-    found: dict[Loop, list[Backward]] = {}
+    found: dict[Loop, list[BackwardCall]] = {}
     for one in backwards(function):
         loop = innermost_loop(one.call, function, file)
         if loop is not None:

@@ -18,7 +18,7 @@ from diagnostics.supervisor.capture.snapshot import keep_text
 MOST_CORES = 4  # the ranks that died first; others died of the same as a rule
 
 
-def cores(
+def capture_core_dumps(
     dead: Mapping[int, Path], record_folder: Path, started_ns: int, deadline_s: float = 12.0
 ) -> tuple[Missing, ...]:
     """Reads the cores of `dead` (pid -> its folder, by time of death) into captures/core-PID.txt.

@@ -21,7 +21,7 @@ _RAISED = b"exception"
 _MOST_PROCESSES = 512
 
 
-class RaisedWatch:
+class ExceptionFlag:
     """Watches the agents' files of one job."""
 
     def __init__(self, agents_folder: Path) -> None:

@@ -16,11 +16,11 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from diagnostics.diagnosis.engine import case_of
+from diagnostics.diagnosis.engine import job_from_record
 from diagnostics.dynamic.collectives.rank_state import RankState
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
-from diagnostics.dynamic.collectives.timeout_recovery import may_recover
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, prove
+from diagnostics.dynamic.collectives.timeout_recovery import may_time_out
+from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, find_deadlock
 from diagnostics.dynamic.job import cpu_shares
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.machine.processes.proc_state import effort
@@ -52,7 +52,7 @@ class Proof:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
     deadlock: Deadlock
-    case: Job
+    job: Job
     files: Mapping[str, int]
     cpu_s: Mapping[int, float]
     at_s: float
@@ -103,7 +103,7 @@ class DeadlockProver:
             return None
         lock = second.deadlock
         hang = ProvedHang(began_s=round(lock.began_s, 3), proved_s=round(now(), 3), ranks=lock.ranks)
-        return Proof(hang=hang, recovers=may_recover(second.case, lock))
+        return Proof(hang=hang, recovers=may_time_out(second.job, lock))
 
     def _answers(self, pid: int, start_ticks: int) -> bool:
         """Whether it made a process group under the agent: then it has a pipe on which it can be asked."""
@@ -118,11 +118,11 @@ class DeadlockProver:
         at_s = now()
         self._place.copy_agents()
         record = RunRecord.load(self._place.record)
-        case = case_of(record, ended=False)
-        deadlock = prove(positions_of(case, at_s)) if _is_one_job(case) else None
-        if deadlock is None or _launcher_acts(case, deadlock, at_s):
+        job = job_from_record(record, ended=False)
+        deadlock = find_deadlock(positions_of(job, at_s)) if _is_one_job(job) else None
+        if deadlock is None or _launcher_acts(job, deadlock, at_s):
             return None
-        return _Look(deadlock=deadlock, case=case, files=self._sums(), cpu_s=cpu_s, at_s=at_s)
+        return _Look(deadlock=deadlock, job=job, files=self._sums(), cpu_s=cpu_s, at_s=at_s)
 
     def _take_sample(self, living: Mapping[int, int], now: Callable[[], float]) -> None:
         self.missing = self._samples.take(living, now, stacks=False)
@@ -138,17 +138,17 @@ class DeadlockProver:
         return sums
 
 
-def _launcher_acts(case: Job, deadlock: Deadlock, at_s: float) -> bool:
+def _launcher_acts(job: Job, deadlock: Deadlock, at_s: float) -> bool:
     """Whether a launcher may be about to end the ranks, or to start them anew: one that they need has failed."""
-    launched = any(story.part is ProcessRole.LAUNCHER and story.end.at_s is None for story in case.processes)
-    ended = (story for one in deadlock.gone if (story := case.of_rank(one.rank)) is not None and story.failed)
-    return launched and any(story.end.at_s is not None and at_s - story.end.at_s < LAUNCHER_S for story in ended)
+    launched = any(process.part is ProcessRole.LAUNCHER and process.end.at_s is None for process in job.processes)
+    ended = (process for one in deadlock.gone if (process := job.of_rank(one.rank)) is not None and process.failed)
+    return launched and any(process.end.at_s is not None and at_s - process.end.at_s < LAUNCHER_S for process in ended)
 
 
-def _is_one_job(case: Job) -> bool:
+def _is_one_job(job: Job) -> bool:
     """Whether all ranks are of one job: a script may run two at once, and then a rank's number says nothing."""
-    alive = [story.rank for story in case.processes if story.part is ProcessRole.RANK and story.end.at_s is None]
-    meet_at = {_rendezvous(story.agent) for story in case.ranks if story.agent is not None} - {""}
+    alive = [process.rank for process in job.processes if process.part is ProcessRole.RANK and process.end.at_s is None]
+    meet_at = {_rendezvous(process.agent) for process in job.ranks if process.agent is not None} - {""}
     return len(alive) == len(set(alive)) and len(meet_at) <= 1
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated_model import CRASH, OTHER, Rule, Run, Simulated, case_of, random_nodes
+from simulated_model import CRASH, OTHER, Rule, Run, Simulated, job_from_record, random_nodes
 
 from diagnostics.bisection.found import AxisRow, SettingStatus, StrategyRow
 from diagnostics.bisection.search.axes import SIMPLEST, choices
@@ -28,7 +28,7 @@ EVERYTHING = {
 
 def searched(rule: Rule, gpus: int = 0, **given: object) -> tuple[AxesFound, Simulated]:
     oracle = Simulated(random_nodes(1, 5), rule)
-    failing = oracle.ask(case_of(**given), "as asked")
+    failing = oracle.ask(job_from_record(**given), "as asked")
     assert failing.failure is not None
     return search_axes(oracle, failing, gpus=gpus), oracle
 
@@ -132,7 +132,7 @@ def test_a_refused_value_is_told_as_not_tried() -> None:
             return Trial(case=case, refusal="no compiler") if refused else super().run(case)
 
     oracle = Refusing(random_nodes(1, 5), lambda run: CRASH)
-    found = search_axes(oracle, oracle.ask(case_of(), "as asked"))
+    found = search_axes(oracle, oracle.ask(job_from_record(), "as asked"))
     assert found.rows[-1] == AxisRow(
         axis="compile", value="off", other="on", standing=SettingStatus.NOT_TRIED, note="cannot be run: no compiler"
     )
@@ -150,8 +150,8 @@ def test_on_a_gpu_its_switches_are_tried_and_the_processor_is_the_simpler_device
 
 def test_where_tries_run_out_the_failing_case_stays_and_the_rest_is_not_tried() -> None:
     oracle = Simulated(random_nodes(1, 5), lambda run: CRASH if run.settings.world > 1 else None, most=2)
-    found = search_axes(oracle, oracle.ask(case_of(world=2, wrapper="ddp"), "as asked"))
-    assert found.minimal.case == case_of(world=2, wrapper="ddp")
+    found = search_axes(oracle, oracle.ask(job_from_record(world=2, wrapper="ddp"), "as asked"))
+    assert found.minimal.case == job_from_record(world=2, wrapper="ddp")
     assert {row.standing for row in found.rows} == {SettingStatus.NOT_TRIED}
 
 
@@ -160,7 +160,7 @@ def test_ways_of_training_are_compared_on_two_ranks() -> None:
         return {"ddp": CRASH, "fsdp2": CRASH, "fsdp1": OTHER}.get(run.settings.wrapper)
 
     oracle = Simulated(random_nodes(1, 5), rule)
-    rows = compare_strategies(oracle, oracle.ask(case_of(wrapper="ddp"), "as asked"))
+    rows = compare_strategies(oracle, oracle.ask(job_from_record(wrapper="ddp"), "as asked"))
     assert rows == (
         StrategyRow(way="no wrapper", result="passes"),
         StrategyRow(way="ddp", result="fails"),
@@ -174,4 +174,4 @@ def test_ways_of_training_are_compared_on_two_ranks() -> None:
 @pytest.mark.parametrize("search", [search_axes, compare_strategies])
 def test_a_trial_that_does_not_fail_is_refused(search) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match="fail"):
-        search(Simulated([], lambda run: None), Trial(case=case_of()))
+        search(Simulated([], lambda run: None), Trial(case=job_from_record()))

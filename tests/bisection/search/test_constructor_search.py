@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simulated_model import CRASH, OTHER, case_of
+from simulated_model import CRASH, OTHER, job_from_record
 
 from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.search.model_search import search_model
@@ -62,7 +62,7 @@ class Constructing:
 
 
 def searched(oracle: Constructing) -> ModuleFound:
-    return search_model(oracle, oracle.ask(case_of(), "as asked"))
+    return search_model(oracle, oracle.ask(job_from_record(), "as asked"))
 
 
 def test_the_constructor_that_was_open_is_named_by_the_path_that_its_module_has() -> None:
@@ -95,7 +95,7 @@ def test_a_factory_that_fails_by_itself_names_no_module() -> None:
 
 
 def test_a_failure_before_the_first_constructor_names_no_module() -> None:
-    trial = Trial(case=case_of(), failure=DIES)
+    trial = Trial(case=job_from_record(), failure=DIES)
     found = search_model(Constructing(), trial)
     assert (found.modules, found.outside) == ((), "it fails before any module is constructed")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated_model import CRASH, OTHER, Run, Simulated, case_of, needs, random_nodes
+from simulated_model import CRASH, OTHER, Run, Simulated, job_from_record, needs, random_nodes
 
 from diagnostics.bisection.found import Mark
 from diagnostics.bisection.search.model_search import search_model
@@ -21,7 +21,7 @@ SIZES = st.integers(2, 60)
 
 
 def searched(oracle: Simulated, hint: str | None = None) -> ModuleFound:
-    failing = oracle.ask(case_of(), "as asked")
+    failing = oracle.ask(job_from_record(), "as asked")
     assert failing.failure is not None
     return search_model(oracle, replace(failing, failure=replace(failing.failure, module=hint)))
 
@@ -240,13 +240,13 @@ def test_a_search_without_enough_tries_says_so_and_tells_what_it_knows() -> None
 
 
 def test_without_any_modules_known_it_is_undecided() -> None:
-    found = search_model(Simulated([], needs()), Trial(case=case_of(), failure=CRASH))
+    found = search_model(Simulated([], needs()), Trial(case=job_from_record(), failure=CRASH))
     assert found.undecided == "no run came far enough to tell which modules the model has"
 
 
 def test_a_trial_that_does_not_fail_is_refused() -> None:
     with pytest.raises(ValueError, match="does not fail"):
-        search_model(Simulated([], needs()), Trial(case=case_of()))
+        search_model(Simulated([], needs()), Trial(case=job_from_record()))
 
 
 def test_evidence_tells_the_tries_that_decided() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from simulated_model import CRASH, case_of
+from simulated_model import CRASH, job_from_record
 
 from diagnostics.bisection.case import Configuration
 from diagnostics.bisection.search.climbing import Climbed, Rung, climb
@@ -38,7 +38,7 @@ class Cutting:
         return [self.ask(case, why) for case, why in cases]
 
 
-FAILING = Trial(case=case_of(), failure=CRASH, failed=1)
+FAILING = Trial(case=job_from_record(), failure=CRASH, failed=1)
 
 
 def test_containers_keep_what_the_failure_needs_and_the_batch_becomes_one() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from simulated_model import CRASH, case_of
+from simulated_model import CRASH, job_from_record
 
 from diagnostics.bisection.search.suspicion import never_reached, part_tree, pointed_at
 from diagnostics.bisection.trial import Failure, FailureKind, ModuleNode, Trial
@@ -21,7 +21,7 @@ NODES = (
 
 
 def failing(**changes: object) -> Trial:
-    return Trial(case=case_of(), failure=replace(CRASH, **changes), tree=NODES)  # type: ignore[arg-type]
+    return Trial(case=job_from_record(), failure=replace(CRASH, **changes), tree=NODES)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_modules_after_a_crash_in_the_first_forward_are_left_out(changes: dict[s
 
 
 def test_nothing_is_left_out_where_nobody_saw_what_was_reached() -> None:
-    unseen = Trial(case=case_of(), failure=CRASH, tree=tuple(replace(node, entered=0) for node in NODES))
+    unseen = Trial(case=job_from_record(), failure=CRASH, tree=tuple(replace(node, entered=0) for node in NODES))
     assert never_reached(unseen) == frozenset()
 
 
@@ -81,4 +81,4 @@ def test_an_unused_parameter_points_at_what_never_calls_its_module() -> None:
     message = "Parameter indices which did not receive grad for rank 0: 3"
     unused = Failure(kind=FailureKind.EXCEPTION, detail="RuntimeError", message=message, phase="forward", step=2)
     nodes = [replace(node, entered=0, calls=0) if node.path == "blocks.0.norm" else node for node in NODES[:5]]
-    assert pointed_at(nodes, Trial(case=case_of(), failure=unused)) == ("blocks.0",)
+    assert pointed_at(nodes, Trial(case=job_from_record(), failure=unused)) == ("blocks.0",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnostics.bisection.failure_identity import plain_message
+from diagnostics.bisection.failure_identity import normalised_message
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ from diagnostics.bisection.failure_identity import plain_message
     ],
 )
 def test_numbers_shapes_addresses_and_temporary_paths_are_left_out(text: str, expected: str) -> None:
-    assert plain_message(text) == expected
+    assert normalised_message(text) == expected
 
 
 def test_a_message_of_a_whole_tensor_is_cut() -> None:
-    assert len(plain_message("tensor " + "a " * 100_000)) == 300
+    assert len(normalised_message("tensor " + "a " * 100_000)) == 300

@@ -9,7 +9,7 @@ import pytest
 from diagnostics.bisection.trial import Failure, FailureKind
 from diagnostics.bisection.tries.failures import failure_of, fault_of_ours
 from diagnostics.bisection.tries.rank_runs import RankRun
-from diagnostics.bisection.tries.trial_answers import RankAnswer, RankError
+from diagnostics.bisection.tries.trial_answers import RankError, TrialAnswer
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.rank_ends import RankOutcome
 from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
@@ -25,20 +25,20 @@ HEALTHY = RankRun(
     end=RankOutcome(
         rank=0, signal=None, returncode=0, timed_out=False, ended=False, seconds=1.0, stderr="", agent=None, fault=None
     ),
-    answer=RankAnswer(finished=True, gradients="aa", parameters="bb", step=2),
+    answer=TrialAnswer(finished=True, gradients="aa", parameters="bb", step=2),
 )
 
 
 def at(rank: int, seconds: float = 1.0, **end: object) -> RankRun:
     """A rank that did not come to its end."""
-    answer = RankAnswer(phase="forward", step=1)
+    answer = TrialAnswer(phase="forward", step=1)
     return RankRun(end=replace(HEALTHY.end, rank=rank, seconds=seconds, **end), answer=answer)  # type: ignore[arg-type]
 
 
 def raised(rank: int, name: str, message: str, *frames: Frame, seconds: float = 1.0) -> RankRun:
     error = RankError(type=name, message=message, frames=frames, phase="forward", step=1, module="a", module_class="A")
     run = at(rank, seconds, returncode=1)
-    return replace(run, answer=RankAnswer(phase="forward", step=1, error=error))
+    return replace(run, answer=TrialAnswer(phase="forward", step=1, error=error))
 
 
 def crashed(rank: int, frame: Frame, seconds: float = 1.0, number: int = 11) -> RankRun:
@@ -74,7 +74,7 @@ def test_ranks_that_come_to_their_end_with_equal_numbers_have_no_failure() -> No
 
 def test_an_abort_while_a_finished_rank_takes_its_group_down_is_no_failure() -> None:
     leaving = at(1, signal=6, returncode=-6)
-    assert of(HEALTHY, replace(leaving, answer=RankAnswer(phase="end", step=2))) is None
+    assert of(HEALTHY, replace(leaving, answer=TrialAnswer(phase="end", step=2))) is None
 
 
 def test_the_same_crash_is_the_same_on_one_rank_and_on_two() -> None:
@@ -104,7 +104,7 @@ def test_the_rank_that_others_wait_for_is_named_and_not_those_that_wait() -> Non
 
 
 def test_a_rank_that_waits_at_its_end_is_no_culprit_of_a_hang() -> None:
-    leaving = replace(stuck(0, LINE), answer=RankAnswer(phase="end", step=2))
+    leaving = replace(stuck(0, LINE), answer=TrialAnswer(phase="end", step=2))
     assert found(leaving, stuck(1, ALL_REDUCE, OTHER))[3:] == (("model.py:77 forward",), (1,))
 
 
@@ -153,15 +153,15 @@ def test_a_process_that_leaves_before_its_end_has_failed_whatever_its_exit_code(
     ],
 )
 def test_what_is_no_number_is_told_without_a_name_that_an_edit_moves(said: str, detail: str, phase: str) -> None:
-    failure = of(replace(HEALTHY, answer=RankAnswer(finished=True, nonfinite=said, nonfinite_step=2)))
+    failure = of(replace(HEALTHY, answer=TrialAnswer(finished=True, nonfinite=said, nonfinite_step=2)))
     assert failure is not None
     assert (failure.kind, failure.detail, failure.phase, failure.step) == (FailureKind.NONFINITE, detail, phase, 2)
     assert failure.text == f"{said} is not finite"
 
 
 def test_gradients_that_differ_between_ranks_are_a_failure_and_those_that_are_not_told_are_none() -> None:
-    other = replace(second(HEALTHY), answer=RankAnswer(finished=True, gradients="ab", parameters="bb"))
-    untold = replace(second(HEALTHY), answer=RankAnswer(finished=True))
+    other = replace(second(HEALTHY), answer=TrialAnswer(finished=True, gradients="ab", parameters="bb"))
+    untold = replace(second(HEALTHY), answer=TrialAnswer(finished=True))
     assert found(HEALTHY, other) == (FailureKind.DISAGREE, "gradients", "", (), (0, 1))
     assert of(HEALTHY, untold) is None
 

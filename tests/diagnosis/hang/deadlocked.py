@@ -40,10 +40,10 @@ def rank(
     made_calls = max((one.number for one in calls), default=-1) + 1
     progress = GroupProgress(group="0", ranks=WORLD, calls=made_calls, rolling_hash=hashed, checkpoints=checkpoints)
     agent = made.agent(pid=pid, collectives=tuple(own), groups=(progress,))
-    return made.story(pid, **{**known, "agent": agent, **fields})
+    return made.a_process(pid, **{**known, "agent": agent, **fields})
 
 
-def hung(folder: Path, *stories: JobProcess, source: str) -> Job:
+def hung(folder: Path, *processes: JobProcess, source: str) -> Job:
     """Returns the job that stood still from 2.0 s on and was ended for it; `source` is its train.py."""
     job = {"ended_by": "deadlock", "proved": (PROVED,), "ended_s": 5.0}
-    return made.case(*stories, cwd=folder, files={"train.py": source}, culprits=(), job=job)
+    return made.a_job(*processes, cwd=folder, files={"train.py": source}, culprits=(), facts=job)

@@ -32,12 +32,12 @@ def living(
         "stacks": stacks,
         "ended_by": "doctor",
     }
-    return made.story(pid, rank=rank, signal=15, **{**known, **fields})
+    return made.a_process(pid, rank=rank, signal=15, **{**known, **fields})
 
 
-def hung(*stories: JobProcess, tmp_path: Path, files: dict[str, str] | None = None, **fields: Any) -> Job:
+def hung(*processes: JobProcess, tmp_path: Path, files: dict[str, str] | None = None, **fields: Any) -> Job:
     job = {"ended_by": "stall-timeout", "stalls": (STALL,), "exit_code": None, "signal": 15, **fields.pop("job", {})}
-    return made.case(*stories, cwd=tmp_path, files=files, job=job, culprits=(), **fields)
+    return made.a_job(*processes, cwd=tmp_path, files=files, facts=job, culprits=(), **fields)
 
 
 def say(one: Match | None) -> tuple[str, tuple[int, ...], tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hand_made import agent, case, event, frame, story
+from hand_made import a_job, a_process, agent, event, frame
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
@@ -51,7 +51,7 @@ def rank(
         "rank": number, "signal": 15, "ended_by": "doctor", "at_s": 40.0, "stacks": (stack, *threads) if stack else (),
         "agent": agent(event("process-group", f"rank={number} world_size=2"), pid=pid, steps=20),
     }  # fmt: skip
-    return story(pid, **{**known, **fields})
+    return a_process(pid, **{**known, **fields})
 
 
 def child(
@@ -62,13 +62,13 @@ def child(
         "rank": None, "part": part, "signal": 15, "ended_by": "doctor", "parent_pid": parent, "began_s": 5.0,
         "stacks": (stack,) if stack else (),
     }  # fmt: skip
-    return story(pid, **{**known, **fields})
+    return a_process(pid, **{**known, **fields})
 
 
-def hung(folder: Path, *stories: JobProcess, files: dict[str, str] | None = None, **job: Any) -> Job:
+def hung(folder: Path, *processes: JobProcess, files: dict[str, str] | None = None, **job: Any) -> Job:
     """Returns a job that the doctor ended for standing still; `files` are its sources."""
     facts = {"ended_by": "stall-timeout", "stalls": (Stall(began_s=5.0, seen_s=20.0),), "ended_s": 41.0, **job}
-    return case(*stories, cwd=folder, files=files, culprits=(), job=facts)
+    return a_job(*processes, cwd=folder, files=files, culprits=(), facts=facts)
 
 
 def at(folder: Path, place: str, function: str = "main") -> Frame:

@@ -27,9 +27,9 @@ def path(number: int, line: int) -> Evidence:
     return Evidence(source=f"call path of rank {number}", observed=f"train.py:{line} main")
 
 
-def proofs(case: Job) -> list[Match]:
+def proofs(job: Job) -> list[Match]:
     """Returns what all signatures of proved hangs say."""
-    return [found for one in HANGS if (found := one.match(case)) is not None]
+    return [found for one in HANGS if (found := one.match(job)) is not None]
 
 
 def told(found: Match) -> tuple[str, tuple[int, ...], tuple[int, ...], JobOutcome]:
@@ -103,7 +103,7 @@ def types(folder: Path, other: str = "float64") -> Job:
         )
         for n, dtype in enumerate(("float32", other))
     ]  # fmt: skip
-    return made.case(*ranks, code=0, cwd=folder, files={"train.py": TYPES})
+    return made.a_job(*ranks, code=0, cwd=folder, files={"train.py": TYPES})
 
 
 def test_another_size_in_one_slot_is_a_proved_disagreement(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_two_ranks_that_send_first_wait_for_each_other(tmp_path: Path) -> None:
 
 def test_what_may_still_go_on_is_no_deadlock(tmp_path: Path) -> None:
     healthy = (sizes(tmp_path, "8"), skips(tmp_path, comes=True), peers(tmp_path, under_way=True))
-    assert [proofs(case) for case in healthy] == [[], [], []]
+    assert [proofs(job) for job in healthy] == [[], [], []]
 
 
 def test_two_types_in_one_collective_that_completed_are_told(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def wrapped(folder: Path, *later: int, last: int = 2000) -> Job:
     marks = (500, 1000, 1500)
     one = rank(0, calls[0], hashed=9, checkpoints=tuple(zip(marks, (1, 2, 3), strict=True)), **ended)
     two = rank(1, calls[1], hashed=later[-1], checkpoints=tuple(zip(marks, later, strict=True)), **ended)
-    return made.case(one, two, code=0, cwd=folder, files={"train.py": TYPES})
+    return made.a_job(one, two, code=0, cwd=folder, files={"train.py": TYPES})
 
 
 def test_what_a_ring_no_longer_holds_is_bounded_by_its_hashes(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def left_alone(folder: Path, source: str, last: int, waits: int) -> Job:
         signal=None, ended_by="", code=1, raised=(made.raised(LOST, *at[1]),), stderr=LOST,
     )  # fmt: skip
     one = rank(1, done("all_reduce", 1, *at[0]), signal=None, ended_by="", code=0, at_s=1.0)
-    return made.case(zero, one, cwd=folder, files={"train.py": source}, culprits=(one,), victims=(zero,))
+    return made.a_job(zero, one, cwd=folder, files={"train.py": source}, culprits=(one,), victims=(zero,))
 
 
 @pytest.mark.parametrize(("source", "last", "waits", "line"), [(SHARDS, 3, 3, 2), (NO_DATA, 2, 6, 4)])
@@ -80,7 +80,7 @@ def met(folder: Path, *lines: int) -> Job:
         1, before, call("all_reduce", 2, *ways[1], shape="2", dtype="int64", left_s=0.9, failed=True),
         raised=(made.raised(LOST, *ways[1]),), ended_by="launcher",
     )  # fmt: skip
-    return made.case(zero, one, cwd=folder, files={"train.py": SKIPPED})
+    return made.a_job(zero, one, cwd=folder, files={"train.py": SKIPPED})
 
 
 def test_calls_from_two_lines_that_met_are_a_matter_of_the_way_there(tmp_path: Path) -> None:

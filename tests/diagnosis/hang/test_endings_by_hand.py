@@ -16,7 +16,7 @@ SHUTDOWN = f"{STDLIB}/threading.py:1590:_shutdown"
 
 
 def ended(pid: int, rank: int) -> JobProcess:
-    return made.story(pid, rank=rank, agent=made.agent(made.event("exit"), pid=pid, steps=20))
+    return made.a_process(pid, rank=rank, agent=made.agent(made.event("exit"), pid=pid, steps=20))
 
 
 TRAINED = made.event("process-group-end", "rank=1", "train.py:9", seconds=3.0)
@@ -36,8 +36,8 @@ def test_a_thread_that_is_no_daemon_is_the_line_that_made_it(tmp_path: Path) -> 
             made.event("alive-at-end", "daemon=0 | Thread-1 (loop)", *path),
         ), of_agent={"steps": 20},
     )  # fmt: skip
-    case = hung(ended(100, 0), held, tmp_path=tmp_path, files={"monitor.py": MONITOR})
-    found = ending_held_up.match(case)
+    job = hung(ended(100, 0), held, tmp_path=tmp_path, files={"monitor.py": MONITOR})
+    found = ending_held_up.match(job)
     assert say(found) == ("shutdown-hang", (1,), ("monitor.py:3", "monitor.py:4", "monitor.py:9"))
     assert found is not None
     assert found.finding.title == (
@@ -76,8 +76,8 @@ def test_a_child_that_nobody_ends_is_the_line_that_made_it(tmp_path: Path) -> No
         events=(made.event("child", "pid=200 how=process | Process-1 __main__.serve", "train.py:3"),),
     )  # fmt: skip
     child = living(200, None, stack("train.py:7:serve"), part=ProcessRole.HELPER, parent_pid=100)
-    case = hung(held, child, tmp_path=tmp_path, files={"train.py": "import x\np = Process(target=serve)\np.start()\n"})
-    assert say(ending_held_up.match(case)) == ("shutdown-hang", (0,), ("train.py:2", "train.py:3", "train.py:7"))
+    job = hung(held, child, tmp_path=tmp_path, files={"train.py": "import x\np = Process(target=serve)\np.start()\n"})
+    assert say(ending_held_up.match(job)) == ("shutdown-hang", (0,), ("train.py:2", "train.py:3", "train.py:7"))
 
 
 def test_a_queue_that_nobody_reads_is_the_line_that_made_it(tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_a_queue_that_nobody_reads_is_the_line_that_made_it(tmp_path: Path) -> N
         events=(made.event("optimizer", "SGD", "train.py:4"),),
     )  # fmt: skip
     text = "from multiprocessing import Queue\nq = mp.Queue()\ndef log(x):\n    q.put(x)\n"
-    case = hung(held, tmp_path=tmp_path, files={"train.py": text})
-    assert say(ending_held_up.match(case)) == ("shutdown-hang", (0,), ("train.py:2", "train.py:4"))
+    job = hung(held, tmp_path=tmp_path, files={"train.py": text})
+    assert say(ending_held_up.match(job)) == ("shutdown-hang", (0,), ("train.py:2", "train.py:4"))
 
 
 def test_a_tracker_that_does_not_finish_after_the_group_is_gone_is_where_it_waits(tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_a_loop_that_waits_in_its_own_training_has_not_finished(tmp_path: Path) 
 
 
 def test_a_child_that_keeps_the_pipe_open_after_all_ranks_ended_is_the_line_that_started_it(tmp_path: Path) -> None:
-    rank = made.story(100, agent=made.agent(made.event("child", "pid=200 how=popen | sleep 1000", "train.py:6")))
-    child = made.story(
+    rank = made.a_process(100, agent=made.agent(made.event("child", "pid=200 how=popen | sleep 1000", "train.py:6")))
+    child = made.a_process(
         200, rank=None, part=ProcessRole.HELPER, parent_pid=100, signal=15, ended_by="doctor", argv=("sleep", "1000")
     )
-    tee = made.story(300, rank=None, part=ProcessRole.SHELL, signal=15, ended_by="doctor", argv=("tee", "log"))
+    tee = made.a_process(300, rank=None, part=ProcessRole.SHELL, signal=15, ended_by="doctor", argv=("tee", "log"))
     assert say(ending_held_up.match(hung(rank, child, tee, tmp_path=tmp_path))) == (
         "shutdown-hang", (0,), ("train.py:6",),
     )  # fmt: skip
@@ -138,5 +138,5 @@ def test_a_child_that_keeps_the_pipe_open_after_all_ranks_ended_is_the_line_that
 def test_a_job_whose_threads_ended_by_themselves_is_no_hang(tmp_path: Path) -> None:
     late = made.agent(made.event("alive-at-end", "daemon=0 | Thread-1", "train.py:2"), made.event("exit"), steps=20)
     over = Stall(began_s=5.0, seen_s=16.0, over_s=17.0)
-    case = made.case(made.story(100, agent=late), code=0, cwd=tmp_path, job={"stalls": (over,)})
-    assert ending_held_up.match(case) is None
+    job = made.a_job(made.a_process(100, agent=late), code=0, cwd=tmp_path, facts={"stalls": (over,)})
+    assert ending_held_up.match(job) is None

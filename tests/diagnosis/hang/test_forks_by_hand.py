@@ -61,8 +61,8 @@ HOLDS = stack("data.py:5:refresh", f"{STDLIB}/threading.py:982:run")
 
 
 def test_a_lock_that_a_thread_held_at_the_fork_is_told_with_child_thread_and_loader(tmp_path: Path) -> None:
-    case = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,))
-    found = fork_leaves_lock.match(case)
+    job = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,))
+    found = fork_leaves_lock.match(job)
     assert say(found) == (
         "fork-deadlock", (0,), ("data.py:10", "data.py:4", "data.py:5", "train.py:4", "train.py:5", "data.py:7"),
     )  # fmt: skip
@@ -76,8 +76,8 @@ def test_a_lock_that_a_thread_held_at_the_fork_is_told_with_child_thread_and_loa
 
 def test_servants_of_multiprocessing_in_the_child_release_nothing(tmp_path: Path) -> None:
     accepts = stack(f"{STDLIB}/multiprocessing/resource_sharer.py:138:_serve", f"{STDLIB}/threading.py:982:run")
-    case = forked(tmp_path, FOR_EVER, "288 0x11 0x0", child=(IN_ITEM, accepts), parent=(HOLDS,))
-    assert say(fork_leaves_lock.match(case))[0] == "fork-deadlock"
+    job = forked(tmp_path, FOR_EVER, "288 0x11 0x0", child=(IN_ITEM, accepts), parent=(HOLDS,))
+    assert say(fork_leaves_lock.match(job))[0] == "fork-deadlock"
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ def test_a_wait_that_somebody_may_end_is_no_proof(calls: tuple[str, ...], tmp_pa
 
 
 def test_native_code_that_waits_for_threads_of_its_own_is_told_without_a_lock(tmp_path: Path) -> None:
-    case = forked(tmp_path, FOR_EVER, child=(stack("data.py:11:item", FETCH),), parent=(), text="\n" * 10 + "a @ b\n")
-    found = fork_leaves_lock.match(case)
+    job = forked(tmp_path, FOR_EVER, child=(stack("data.py:11:item", FETCH),), parent=(), text="\n" * 10 + "a @ b\n")
+    found = fork_leaves_lock.match(job)
     assert say(found) == ("fork-deadlock", (0,), ("data.py:11", "train.py:4", "train.py:5"))
     assert found is not None
     assert "inside native code" in found.finding.title
@@ -109,8 +109,8 @@ def test_a_child_that_takes_its_lock_twice_in_one_function_is_no_fork_deadlock(
     between: str, expected: str | None, tmp_path: Path
 ) -> None:
     text = f"def item(i):\n    LOCK.acquire()\n    {between}\n    LOCK.acquire()\n"
-    case = forked(tmp_path, FOR_EVER, child=(stack("data.py:4:item", FETCH),), parent=(HOLDS,), text=text)
-    found = fork_leaves_lock.match(case)
+    job = forked(tmp_path, FOR_EVER, child=(stack("data.py:4:item", FETCH),), parent=(HOLDS,), text=text)
+    found = fork_leaves_lock.match(job)
     assert (found and found.failure_class) == expected
 
 
@@ -125,13 +125,13 @@ def test_a_lock_that_no_thread_is_seen_to_have_is_not_called_held_at_the_fork(tm
 
 
 def test_a_process_that_was_not_forked_has_its_locks_from_nobody(tmp_path: Path) -> None:
-    case = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,))
-    rank, worker = case.processes
+    job = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,))
+    rank, worker = job.processes
     assert worker.agent is not None
     spawned = living(200, 0, IN_ITEM, part=ProcessRole.DATA_WORKER, parent_pid=100)
-    assert fork_leaves_lock.match(hung(rank, spawned, tmp_path=tmp_path, extra=dict(case.extra))) is None
+    assert fork_leaves_lock.match(hung(rank, spawned, tmp_path=tmp_path, extra=dict(job.extra))) is None
 
 
 def test_a_child_that_nobody_waits_for_may_sleep_for_ever(tmp_path: Path) -> None:
-    case = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,), waits=("prepare.py:3:load",))
-    assert fork_leaves_lock.match(case) is None
+    job = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,), waits=("prepare.py:3:load",))
+    assert fork_leaves_lock.match(job) is None

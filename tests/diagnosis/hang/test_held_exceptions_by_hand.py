@@ -39,7 +39,7 @@ AFTER = FINALLY.replace("finally:\n    dist", "finally:\n    print()\ndist")
 ERROR = "ValueError: could not convert string to float: 'x'"
 
 
-def job(
+def a_job(
     folder: Path,
     source: str,
     waits: tuple[str, ...],
@@ -59,8 +59,8 @@ def job(
     return hung(folder, zero, one, source=source)
 
 
-def found(case: Job) -> Match:
-    match = collective_not_joined.match(case) or collectives_disagree.match(case)
+def found(job: Job) -> Match:
+    match = collective_not_joined.match(job) or collectives_disagree.match(job)
     assert match is not None
     return match
 
@@ -77,7 +77,7 @@ def test_the_place_that_raised_comes_first_and_the_wait_is_its_consequence(
     tmp_path: Path, source: str, waits: tuple[str, ...], raised: tuple[str, ...], how: ExceptionSource,
     peer: tuple[str, ...], line: int,
 ) -> None:  # fmt: skip
-    match = found(job(tmp_path, source, waits, raised, how, peer))
+    match = found(a_job(tmp_path, source, waits, raised, how, peer))
     assert (match.failure_class, match.culprit_ranks) == ("collective-missing", (1,))
     assert (match.locations[0], match.finding.confidence) == (f"train.py:{line}", Confidence.CONFIRMED)
     assert match.finding.title == (
@@ -91,5 +91,5 @@ def test_the_place_that_raised_comes_first_and_the_wait_is_its_consequence(
 
 @pytest.mark.parametrize(("source", "waits"), [(HANDLED, "9"), (AFTER, "10")])
 def test_an_exception_that_was_answered_or_is_over_is_no_longer_held(tmp_path: Path, source: str, waits: str) -> None:
-    match = found(job(tmp_path, source, (waits,), ("5", "3", "7"), ExceptionSource.HELD, ("3", "7")))
+    match = found(a_job(tmp_path, source, (waits,), ("5", "3", "7"), ExceptionSource.HELD, ("3", "7")))
     assert "of which nobody is told" not in match.finding.title

@@ -32,12 +32,12 @@ def asks(pid: int, rank: int, text: str, *, place: str = "train.py:3") -> JobPro
 
 def test_a_rank_that_was_never_started_is_the_line_that_sets_the_number(tmp_path: Path) -> None:
     here = "world_size=3 backend=gloo port=29500 address=a"
-    case = hung(
+    job = hung(
         asks(100, 0, here), asks(101, 1, here), tmp_path=tmp_path,
         files={"run.sh": "export WORLD_SIZE=3\nfor RANK in 0 1; do\npython train.py &\ndone\n", "train.py": "\n\nx"},
         job={"command": ("bash", "run.sh")},
     )  # fmt: skip
-    found = rendezvous_waits.match(case)
+    found = rendezvous_waits.match(job)
     assert say(found) == ("rendezvous-hang", (2,), ("run.sh:1", "train.py:3"))
     assert found is not None
     assert found.finding.title == "Ranks 0, 1 waited for 3 ranks, but 2 were started: rank 2 never came"
@@ -46,11 +46,11 @@ def test_a_rank_that_was_never_started_is_the_line_that_sets_the_number(tmp_path
 
 def test_a_rank_that_stands_before_it_is_where_it_stands_and_a_guess(tmp_path: Path) -> None:
     here = "world_size=2 backend=gloo port=29500"
-    case = hung(
+    job = hung(
         asks(100, 0, here), living(101, 1, stack("prepare.py:7:wait_for_data", "train.py:2:<module>")),
         tmp_path=tmp_path,
     )  # fmt: skip
-    found = rendezvous_waits.match(case)
+    found = rendezvous_waits.match(job)
     assert say(found) == ("rendezvous-hang", (1,), ("prepare.py:7", "train.py:2", "train.py:3"))
     assert found is not None
     assert found.finding.confidence is Confidence.LIKELY
@@ -58,17 +58,17 @@ def test_a_rank_that_stands_before_it_is_where_it_stands_and_a_guess(tmp_path: P
 
 def test_a_rank_that_ended_without_it_is_the_condition_around_the_call(tmp_path: Path) -> None:
     text = "rank = 0\nif rank == 0:\n    dist.init_process_group('gloo')\n"
-    case = hung(
-        asks(100, 0, "world_size=2 backend=gloo port=29500"), made.story(101, rank=1, agent=made.agent(pid=101)),
+    job = hung(
+        asks(100, 0, "world_size=2 backend=gloo port=29500"), made.a_process(101, rank=1, agent=made.agent(pid=101)),
         tmp_path=tmp_path, files={"train.py": text},
     )  # fmt: skip
-    assert say(rendezvous_waits.match(case)) == ("rendezvous-hang", (1,), ("train.py:2", "train.py:3"))
+    assert say(rendezvous_waits.match(job)) == ("rendezvous-hang", (1,), ("train.py:2", "train.py:3"))
 
 
 def test_a_rank_that_failed_before_it_is_no_matter_of_the_rendezvous(tmp_path: Path) -> None:
-    failed = made.story(101, rank=1, code=1, raised=(made.raised("ValueError: no", "train.py:2"),))
-    case = hung(asks(100, 0, "world_size=2 backend=gloo port=29500"), failed, tmp_path=tmp_path)
-    assert rendezvous_waits.match(case) is None
+    failed = made.a_process(101, rank=1, code=1, raised=(made.raised("ValueError: no", "train.py:2"),))
+    job = hung(asks(100, 0, "world_size=2 backend=gloo port=29500"), failed, tmp_path=tmp_path)
+    assert rendezvous_waits.match(job) is None
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_a_rank_that_failed_before_it_is_no_matter_of_the_rendezvous(tmp_path: P
 def test_ranks_that_meet_at_two_places_are_the_line_that_sets_the_other_one(
     zero: str, one: str, text: str, locations: tuple[str, ...], tmp_path: Path
 ) -> None:
-    case = hung(
+    job = hung(
         asks(100, 0, f"world_size=2 backend=gloo {zero}", place="main.py:2"),
         asks(101, 1, f"world_size=2 backend=gloo {one}", place="main.py:2"),
         tmp_path=tmp_path, files={"main.py": f"{text}\ndist.init_process_group('gloo')\n"},
     )  # fmt: skip
-    assert say(rendezvous_waits.match(case)) == ("rendezvous-hang", (1,), (*locations, "main.py:2"))
+    assert say(rendezvous_waits.match(job)) == ("rendezvous-hang", (1,), (*locations, "main.py:2"))
 
 
 def test_a_rank_that_was_told_another_number_is_at_fault_though_its_peer_came_through(tmp_path: Path) -> None:
@@ -95,13 +95,13 @@ def test_a_rank_that_was_told_another_number_is_at_fault_though_its_peer_came_th
         100, 0, stack("train.py:4:<module>"),
         events=(begun("rank=0 world_size=2 backend=gloo port=1"), made.event("process-group", "rank=0 world_size=2")),
     )  # fmt: skip
-    case = hung(
+    job = hung(
         through, asks(101, 1, "world_size=3 backend=gloo port=1"), tmp_path=tmp_path,
         files={"run.sh": "RANK=0 WORLD_SIZE=2 python train.py &\nRANK=1 WORLD_SIZE=3 python train.py\n"},
         job={"command": ("bash", "run.sh")},
     )  # fmt: skip
-    assert say(rendezvous_waits.match(case))[:2] == ("rendezvous-hang", (1,))
-    assert say(rendezvous_waits.match(case))[2][0] == "run.sh:2"
+    assert say(rendezvous_waits.match(job))[:2] == ("rendezvous-hang", (1,))
+    assert say(rendezvous_waits.match(job))[2][0] == "run.sh:2"
 
 
 @pytest.mark.parametrize(
@@ -121,17 +121,17 @@ def test_a_node_that_was_not_started_is_the_line_of_the_launcher(
     launcher = living(
         10, None, stack(*waits), part=ProcessRole.LAUNCHER, argv=("torchrun", *options.split(), "train.py")
     )
-    case = hung(
+    job = hung(
         launcher, tmp_path=tmp_path, files={"run.sh": f"set -e\ntorchrun {options} train.py\n"},
         job={"command": ("bash", "run.sh")},
     )  # fmt: skip
-    assert say(rendezvous_waits.match(case)) == ("rendezvous-hang", ranks, ("run.sh:2",))
+    assert say(rendezvous_waits.match(job)) == ("rendezvous-hang", ranks, ("run.sh:2",))
 
 
 def test_all_that_wait_for_a_key_nobody_sets_are_nobodys_fault_for_sure(tmp_path: Path) -> None:
     ranks = [living(100 + rank, rank, stack("train.py:2:<module>")) for rank in (0, 1)]
-    case = hung(*ranks, tmp_path=tmp_path, files={"train.py": "store = 1\nstore.wait(['ready'])\n"})
-    found = rendezvous_waits.match(case)
+    job = hung(*ranks, tmp_path=tmp_path, files={"train.py": "store = 1\nstore.wait(['ready'])\n"})
+    found = rendezvous_waits.match(job)
     assert say(found) == ("rendezvous-hang", (), ("train.py:2",))
     assert found is not None
     assert found.finding.confidence is Confidence.LIKELY
@@ -139,8 +139,8 @@ def test_all_that_wait_for_a_key_nobody_sets_are_nobodys_fault_for_sure(tmp_path
 
 def test_a_slow_rendezvous_that_came_to_be_is_no_hang(tmp_path: Path) -> None:
     through = made.agent(begun("rank=0 world_size=1"), made.event("process-group", "rank=0 world_size=1"))
-    case = made.case(made.story(100, agent=through), code=0, cwd=tmp_path)
-    assert rendezvous_waits.match(case) is None
+    job = made.a_job(made.a_process(100, agent=through), code=0, cwd=tmp_path)
+    assert rendezvous_waits.match(job) is None
 
 
 # Its own timeout fired
@@ -148,7 +148,7 @@ def test_a_slow_rendezvous_that_came_to_be_is_no_hang(tmp_path: Path) -> None:
 
 def gave_up(pid: int, rank: int, text: str, error: str) -> JobProcess:
     """Returns a rank that left init_process_group with an error."""
-    return made.story(
+    return made.a_process(
         pid, rank=rank, code=1, raised=(made.raised(error, "train.py:3"),),
         agent=made.agent(begun(f"rank={rank} {text}"), pid=pid),
     )  # fmt: skip
@@ -156,29 +156,29 @@ def gave_up(pid: int, rank: int, text: str, error: str) -> JobProcess:
 
 def test_of_ranks_that_gave_up_the_one_that_was_told_another_number_is_at_fault(tmp_path: Path) -> None:
     error = "RuntimeError: Gloo connectFullMesh failed with [pair.h:311] Connect timeout [none]"
-    case = made.case(
+    job = made.a_job(
         gave_up(100, 0, "world_size=2 port=1", error), gave_up(101, 1, "world_size=3 port=1", error), cwd=tmp_path,
         files={"run.sh": "RANK=0 WORLD_SIZE=2 python train.py &\nRANK=1 WORLD_SIZE=3 python train.py\n"},
-        job={"command": ("bash", "run.sh")},
+        facts={"command": ("bash", "run.sh")},
     )  # fmt: skip
-    found = rendezvous_incomplete.match(case)
+    found = rendezvous_incomplete.match(job)
     assert say(found)[:2] == ("rendezvous-timeout", (1,))
     assert say(found)[2][0] == "run.sh:2"
 
 
 def test_of_ranks_that_gave_up_at_two_files_the_second_is_at_fault(tmp_path: Path) -> None:
-    case = made.case(
+    job = made.a_job(
         gave_up(100, 0, "world_size=2 | file:///tmp/s0", "RuntimeError: Wait timeout"),
         gave_up(101, 1, "world_size=2 | file:///tmp/s1", "RuntimeError: Wait timeout"),
         cwd=tmp_path, files={"train.py": "STORE = 'file:///tmp/s' + rank\n\ndist.init_process_group()\n"},
     )  # fmt: skip
-    assert say(rendezvous_incomplete.match(case)) == ("rendezvous-timeout", (1,), ("train.py:1", "train.py:3"))
+    assert say(rendezvous_incomplete.match(job)) == ("rendezvous-timeout", (1,), ("train.py:1", "train.py:3"))
 
 
 def test_a_rank_that_left_before_its_peer_gave_up_is_the_line_of_its_exit(tmp_path: Path) -> None:
     error = "torch.distributed.DistStoreError: wait timeout after 9000ms, keys: /default_pg/0//cpu//0/1"
     zero = gave_up(100, 0, "world_size=2 port=1", error)
-    left = made.story(101, rank=1, agent=made.agent(made.event("sys.exit", "", "check.py:11"), pid=101))
-    case = made.case(zero, left, cwd=tmp_path, culprits=(left,), victims=(zero,))
-    assert say(rendezvous_incomplete.match(case)) == ("rendezvous-timeout", (1,), ("check.py:11", "train.py:3"))
-    assert rank_ended_before_its_peers.match(case) is None
+    left = made.a_process(101, rank=1, agent=made.agent(made.event("sys.exit", "", "check.py:11"), pid=101))
+    job = made.a_job(zero, left, cwd=tmp_path, culprits=(left,), victims=(zero,))
+    assert say(rendezvous_incomplete.match(job)) == ("rendezvous-timeout", (1,), ("check.py:11", "train.py:3"))
+    assert rank_ended_before_its_peers.match(job) is None

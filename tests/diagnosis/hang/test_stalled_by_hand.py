@@ -15,10 +15,10 @@ from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.crash import object_cannot_be_pickled
 from diagnostics.diagnosis.hang import rank_outside_collectives
 from diagnostics.diagnosis.signature import Match
-from diagnostics.diagnosis.stalled_processes import standing_rows
+from diagnostics.diagnosis.stalled_processes import stalled_rows
 from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, ProcessRole
-from diagnostics.dynamic.stall.rank_activity import standings
+from diagnostics.dynamic.stall.rank_activity import rank_positions
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.supervisor_facts import Stall
 
@@ -89,7 +89,7 @@ def told(match: Match | None) -> tuple[tuple[int, ...], tuple[int, ...], str, Co
 
 def reason(job: Job, number: int = 1) -> str:
     """Returns what a rank waits for, in words."""
-    found = next(one for one in standings(job) if one.story.rank == number).reason
+    found = next(one for one in rank_positions(job) if one.process.rank == number).reason
     return found.text if found is not None else ""
 
 
@@ -338,7 +338,7 @@ def test_code_of_the_user_inside_the_wrapped_forward_is_outside(tmp_path: Path) 
         rank(1, at(tmp_path, "train.py:4", "forward"), wrapper, at(tmp_path, "train.py:29")),
         files={"train.py": SOURCE},
     )  # fmt: skip
-    assert [one.stand for one in standings(job)] == [Whereabouts.WAITING, Whereabouts.OUTSIDE]
+    assert [one.stand for one in rank_positions(job)] == [Whereabouts.WAITING, Whereabouts.OUTSIDE]
 
 
 @pytest.mark.parametrize(
@@ -370,10 +370,10 @@ def test_the_report_says_what_each_process_did(tmp_path: Path) -> None:
     )
     job = hung(tmp_path, *ranks, *workers, files={"train.py": SOURCE})
     loop = 'loops while "error > 0.1" holds, and uses 100 % of a CPU'
-    assert [(row.who, row.place, row.does, row.looks) for row in standing_rows(job, JobOutcome.HANG)] == [
+    assert [(row.who, row.place, row.does, row.looks) for row in stalled_rows(job, JobOutcome.HANG)] == [
         ("rank 0", "train.py:30", "waits for its peers in barrier", ""),
         ("rank 1", "train.py:34", f"waits for a worker of its DataLoader: worker 202 {loop}, at train.py:18", ""),
         ("its data worker 201", "", "waits for work", "sleeps in poll, 0 % of a CPU, 4 looks over 6.0 s"),
         ("its data worker 202", "train.py:20", loop, "runs, 100 % of a CPU, 4 looks over 6.0 s"),
     ]
-    assert standing_rows(job, JobOutcome.CRASH) == ()
+    assert stalled_rows(job, JobOutcome.CRASH) == ()

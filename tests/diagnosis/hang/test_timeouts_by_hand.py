@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hand_made import agent, case, event, raised
+from hand_made import a_job, agent, event, raised
 from stalled import BARRIER, at, lib, looks, rank
 
 from diagnostics.core.failure_classes import JobOutcome
@@ -63,9 +63,9 @@ def late(folder: Path, *stack: Frame, came_s: float | None = None, **fields: Any
     return rank(0, *stack, agent=own, ended_by="launcher", at_s=17.0, **fields)
 
 
-def failed(folder: Path, *stories: JobProcess) -> Job:
+def failed(folder: Path, *processes: JobProcess) -> Job:
     """Returns a job that ended with its own code."""
-    return case(*stories, cwd=folder, files={"train.py": SOURCE}, culprits=())
+    return a_job(*processes, cwd=folder, files={"train.py": SOURCE}, culprits=())
 
 
 def told(job: Job) -> tuple[Told, Told]:

@@ -25,8 +25,8 @@ for batch in loader:
 """
 
 
-def found(case: Job) -> Match:
-    match = collective_not_joined.match(case) or collectives_disagree.match(case)
+def found(job: Job) -> Match:
+    match = collective_not_joined.match(job) or collectives_disagree.match(job)
     assert match is not None
     return match
 
@@ -225,8 +225,8 @@ def cut_off(folder: Path, text: str) -> Match | None:
 
     raised = made.raised(text, *places("5"), how=ExceptionSource.CAUGHT, sequence=4)
     left = made.event("os._exit", "", *places("2", "7", "8"), sequence=5)
-    story = made.story(100, rank=0, code=0, raised=(raised,), agent=made.agent(left))
-    return failure_hidden_in_rank.match(made.case(story, cwd=folder, files={"train.py": EXITS}, code=0))
+    process = made.a_process(100, rank=0, code=0, raised=(raised,), agent=made.agent(left))
+    return failure_hidden_in_rank.match(made.a_job(process, cwd=folder, files={"train.py": EXITS}, code=0))
 
 
 def test_an_exception_that_an_exit_in_a_finally_cut_off_is_told_unless_it_is_a_peer_that_was_through(
@@ -242,11 +242,11 @@ def test_what_ended_a_thread_that_was_to_write_a_file_is_told(tmp_path: Path) ->
     place = f"{tmp_path}/train.py:2"
     raised = made.raised("TypeError: cannot pickle", place, how=ExceptionSource.THREAD)
     saved = LoadFailure(at_s=2.0, function="torch.save", file="last.pt", error="", path=made.frames(place))
-    lost = made.story(100, rank=0, code=0, raised=(raised,), loads=(saved,), agent=made.agent())
-    loose = made.story(100, rank=0, code=0, raised=(raised,), agent=made.agent())
-    for story, told in ((lost, True), (loose, False)):
-        case = made.case(story, cwd=tmp_path, files={"train.py": EXITS}, code=0)
-        assert (failure_hidden_in_rank.match(case) is not None) is told
+    lost = made.a_process(100, rank=0, code=0, raised=(raised,), loads=(saved,), agent=made.agent())
+    loose = made.a_process(100, rank=0, code=0, raised=(raised,), agent=made.agent())
+    for process, told in ((lost, True), (loose, False)):
+        job = made.a_job(process, cwd=tmp_path, files={"train.py": EXITS}, code=0)
+        assert (failure_hidden_in_rank.match(job) is not None) is told
 
 
 def test_the_call_that_only_one_rank_made_is_where_its_model_became_another(tmp_path: Path) -> None:
@@ -257,15 +257,15 @@ def test_the_call_that_only_one_rank_made_is_where_its_model_became_another(tmp_
     def places(*lines: int) -> tuple[str, ...]:
         return (f"{tmp_path}/net.py:9", *(f"{tmp_path}/train.py:{line}" for line in lines))
 
-    def story(number: int, *calls: int) -> JobProcess:
+    def process(number: int, *calls: int) -> JobProcess:
         parts = tuple(
             Construction(sequence=line, class_name="Linear", path=made.frames(*places(line)), own=0) for line in calls
         )
-        return made.story(100 + number, rank=number, agent=made.agent(constructions=parts))
+        return made.a_process(100 + number, rank=number, agent=made.agent(constructions=parts))
 
-    one, two = story(0, 3, 5), story(1, 3)
-    case = made.case(one, two, cwd=tmp_path, files={"train.py": source, "net.py": "\n" * 10})
-    assert model_difference(case, one, two).locations[:2] == ("train.py:4", "train.py:5")
+    one, two = process(0, 3, 5), process(1, 3)
+    job = made.a_job(one, two, cwd=tmp_path, files={"train.py": source, "net.py": "\n" * 10})
+    assert model_difference(job, one, two).locations[:2] == ("train.py:4", "train.py:5")
 
 
 LONE = """\
