@@ -63,7 +63,7 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
         unused = [place for one in looks for place in one.places]
         places = tuple(dict.fromkeys([*unused[-1:], *(job.line(one) for one in at_start[:1])]))
         how = next((one.how for one in looks if one.how), "its parent never looked at the code")
-        dropped = StatusFlow(fate=Fate.DROPPED, places=places, how=how)
+        dropped = StatusFlow(fate=Fate.DROPPED, places=places, how=how, only_said=any(one.only_said for one in looks))
     if not at_start or looks_at_products(job, at_start, process=told.get("how") == "process"):
         return StatusFlow(fate=Fate.UNKNOWN, how="its parent looks at what it left" if at_start else "")
     return dropped
@@ -103,7 +103,9 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent, *, words_answer: 
     frames = user_frames(read.path, agent_folder=folder)
     imported = len(frames) > 1 and frames[0].function == "<module>"  # others may look at its names
     if frames and not imported and not words_answer and _is_only_said(job, frames, how):
-        return StatusFlow(fate=Fate.DROPPED, places=(job.line(frames[0]),), how="its parent only said so")
+        return StatusFlow(
+            fate=Fate.DROPPED, places=(job.line(frames[0]),), how="its parent only said so", only_said=True
+        )
     if not frames or imported or code_is_used(job.sources.file(frames[0].file), frames[0].line, how):
         at = f" at {job.line(frames[0])}" if frames else ""
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
