@@ -45,7 +45,7 @@ ARROWS = {
     "dynamic/failures": "record d/job d/model d/stall s/program s/torch_code",
     "dynamic/replicas": "agent/shared record d/job",
     "dynamic/launch": "record d/job d/failures s/program s/launch_files",
-    "dynamic/samples": "record d/job s/program",
+    "dynamic/samples": "agent/shared record d/job s/program",
     "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
     "report": "",
     "report/check_sections": "report",

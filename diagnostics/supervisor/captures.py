@@ -70,6 +70,7 @@ class CaptureController:
         self._now, self._ended_s, self._told_stall = now, float("-inf"), False
         self._withdraw_s, self._stalled_at_step, self._kept_s = float("inf"), 0, float("-inf")
         self._stalls_told: tuple[Stall, ...] = ()
+        self._told_s = float("inf")
         self._wants_end, self._is_ending = "", False
         self._taken = 0
         self._work: threading.Thread | None = None
@@ -219,7 +220,7 @@ class CaptureController:
             self._notes.begun(at_s)
         if said.report:
             self._told_stall, self._stalled_at_step = True, self._progress.steps
-            self._stalls_told = self.stalls()
+            self._stalls_told, self._told_s = self.stalls(), self._now()
         if said.withdraw:
             self._withdraw_s = at_s + AT_ONCE_S  # a job that is being ended by somebody moves, too
         if said.stall is not None:
@@ -281,6 +282,8 @@ class CaptureController:
         self._snapshot(living, "stall")
         if streams is not None:  # they are gone where the job has ended meanwhile
             self._guard("output", lambda: streams.write_copies(SNAPSHOT_S))
+        if self._kept_s > self._told_s and self._now() - self._ended_s < AT_ONCE_S:
+            return  # somebody ends the job just now: what was kept and told of this stall stands
         self._keep_state()
         self._report.tell(turn)
 
@@ -296,7 +299,7 @@ class CaptureController:
     def _is_told(self) -> bool:
         """Whether the state is that of a stall which was told. A job that somebody ends while it is looked at moves."""
         told = self._told_stall and self._now() < self._withdraw_s
-        return told and self._progress is not None and self._progress.steps == self._stalled_at_step
+        return told and self._progress is not None and self._progress.steps <= self._stalled_at_step
 
     def _snapshot(self, living: Mapping[int, int], reason: str) -> None:
         self._note(snapshot(self._ranks_first(living), self._place.record, reason, SNAPSHOT_S))

@@ -26,6 +26,7 @@ import threading
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -188,7 +189,8 @@ def _interrupt(process: subprocess.Popen[bytes], command: Command, number: signa
     for left in reversed(range(command.signals)):
         began = time.monotonic()
         if number == signal.SIGINT:
-            os.killpg(process.pid, number)  # as a terminal does
+            with suppress(ProcessLookupError):  # it has just ended
+                os.killpg(process.pid, number)  # as a terminal does
         else:
             process.send_signal(number)
         try:

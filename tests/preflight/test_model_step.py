@@ -131,6 +131,7 @@ def test_the_healthy_twin_is_silent_and_measured(with_programs, preflight, tmp_p
         "process-group",
         "ddp-begin",
         "ddp",
+        "gradient-group",
         "process-group-end-begin",
         "process-group-end",
         "sys.exit",

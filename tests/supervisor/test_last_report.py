@@ -150,17 +150,22 @@ def test_a_job_that_goes_on_is_no_hang_when_it_is_interrupted(tmp_path: Path) ->
 
 # The doctor's own program, in which somebody ends the job after the look at it and before its state is kept.
 ENDED_AT_THE_LOOK = """
-import os, signal, time
+import os, signal, sys, time
+from diagnostics.supervisor import captures
 from diagnostics.supervisor.captures import CaptureController
 
-look = CaptureController._snapshot
+captures.PROVISIONAL_S = 0.5
+look, looks_left = CaptureController._snapshot, [int(sys.argv.pop(1))]
 
 
 def look_and_end(self, living, reason):
     look(self, living, reason)
+    looks_left[0] -= 1
+    if looks_left[0]:
+        return
     for pid in living:
         os.kill(pid, signal.SIGTERM)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 2  # of two looks; where the loop has seen the end of the job there are no more
     while self.stalls()[-1].over_s is None and time.monotonic() < until:
         time.sleep(0.02)
 
@@ -172,10 +177,12 @@ main()
 """
 
 
-def test_a_job_that_is_ended_while_it_is_looked_at_stood_still(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_look", ["1", "2"])
+def test_a_job_that_is_ended_while_it_is_looked_at_stood_still(tmp_path: Path, at_look: str) -> None:
     (tmp_path / "train.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(3600)\n")
     doctor = subprocess.run(
-        [sys.executable, "-c", ENDED_AT_THE_LOOK, "run", "--report-dir", "report", "--", sys.executable, "train.py"],
+        [sys.executable, "-c", ENDED_AT_THE_LOOK, at_look, "run", "--report-dir", "report", "--", sys.executable,
+         "train.py"],
         cwd=tmp_path, env={**os.environ, "RANK": "0"}, capture_output=True, timeout=DEADLINE_S, check=False,
     )  # fmt: skip
     said = report(tmp_path)

@@ -88,6 +88,10 @@ def names(asked, rows=TABLE):
     return tuple(row.name for row in rows if asked(row))
 
 
+def _is_handed_out(row):
+    return row.needs == "root" and (not row.shares or bool(row.pickled))
+
+
 ALL = names(lambda row: True)
 PARAMETERS = {row.name: row.parameters for row in TABLE}
 TENSOR = {row.name: next((name for name in TENSORS if name in row.parameters), "") for row in TABLE}
@@ -120,6 +124,10 @@ PICKLED = {row.name: row.pickled for row in TABLE if row.pickled}
 FAMILY = {row.name: row.family for row in TABLE}
 UNLIKE_SIZES = names(lambda row: row.unlike)
 COMMON_NAMES = names(lambda row: row.common)
+# What goes between ranks: nothing; data that some give to others; what wrappers send of parameters and gradients.
+CARRY_NOTHING = names(lambda row: not (TENSOR.get(row.name) or row.pickled or row.batch), TABLE + MADE_OF_OTHERS)
+HAND_OVER = names(lambda row: row.agree == PEER or row.family == "all_to_all" or _is_handed_out(row))
+OF_WRAPPERS = names(lambda row: row.family in ("all_reduce", "broadcast", "all_gather", "reduce_scatter"))
 UNMISTAKABLE = names(lambda row: not row.common and row.agree != NOTHING, TABLE + MADE_OF_OTHERS)
 
 

@@ -2,10 +2,8 @@
 
 What it does: where the job's exit code is 0 though a rank or a training process failed, and it can be seen that nobody
 looked at that, names the line that failed and the one that dropped it: `|| true`, a pipe without pipefail, `wait` for
-background jobs or `exit 0` in a script, a code that a Python parent never read, a handler that only prints. Of a parent
-that read the code of its only training and did nothing but print it, the same is likely: it is told, and the exit code
-stays the job's. A failure that a parent answered, a script tested, a test expected or a later run made good is a note
-beside the verdict.
+background jobs or `exit 0` in a script, a code that a Python parent never read, a handler that only prints. A failure
+that a parent read, a script tested, a test expected or a later run made good is a note beside the verdict.
 
 Why it matters: a scheduler counts the run as done.
 
@@ -55,7 +53,7 @@ def match(job: Job) -> Match | None:
     by_culprits = [one for one in dropped if one.process.pid in {culprit.pid for culprit in job.culprits}] or dropped
     if not by_culprits:
         return None
-    fate = min(by_culprits, key=lambda one: (one.only_said, ended_s(one.process)))
+    fate = min(by_culprits, key=lambda one: ended_s(one.process))
     first = fate.process
     error = root_exception(job, first)
     if error is not None:
@@ -86,8 +84,8 @@ def match(job: Job) -> Match | None:
         fix=Fix(text=f"correct {failing[0] if failing else 'what failed'}; {fate.advice}{by}"),
         locations=locations,
         module=module_of(first),
-        confidence=Confidence.CONFIRMED if locations and not fate.only_said else Confidence.LIKELY,
-        outcome=JobOutcome.SILENT_WRONG if fate.only_said else JobOutcome.CRASH,  # who read a code may mean its own 0
+        confidence=Confidence.CONFIRMED if locations else Confidence.LIKELY,
+        outcome=JobOutcome.CRASH,
         explains=[one.process.pid for one in dropped],
         began_s=ended_s(first),
     )

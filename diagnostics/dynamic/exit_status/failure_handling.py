@@ -51,7 +51,6 @@ class FailureFate:
     how: str = ""
     places: tuple[str, ...] = ()
     advice: str = "pass the exit code on"
-    only_said: bool = False  # its parent read the code and printed it: dropped as far as can be seen, and perhaps meant
 
     @property
     def sentence(self) -> str:
@@ -126,7 +125,6 @@ def _received(job: Job, process: JobProcess, below: JobProcess, above: JobProces
         how=flow.how,
         places=flow.places,
         advice=_ADVICE["python"],
-        only_said=flow.only_said,
     )
 
 

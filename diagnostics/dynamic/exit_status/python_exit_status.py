@@ -7,18 +7,14 @@ that was handed over was used stands in the source: `child.wait()` alone drops i
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
-from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
 from diagnostics.dynamic.exit_status.child_products import looks_at_products
 from diagnostics.dynamic.exit_status.code_uses import code_is_used
-from diagnostics.dynamic.exit_status.said_codes import in_loop, is_only_said
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.process_list import words
-from diagnostics.dynamic.job.process_queries import event_s
 from diagnostics.record.agent_data import AgentData, LifecycleEvent
 from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
@@ -46,8 +42,7 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
             fate=Fate.DROPPED, places=places, how=f"it left with {overflown.value}, of which the system keeps 8 bits: 0"
         )
     group = _started_with(job, parent, child, started)
-    expected = _expected_it(job, parent, child)
-    looks = [_look(job, parent, one, words_answer=expected) for one in _reads(parent.agent, started, group)]
+    looks = [_look(job, parent, one) for one in _reads(parent.agent, started, group)]
     for fate in (Fate.HANDLED, Fate.UNKNOWN):
         answers = [one for one in looks if one.fate is fate]
         if answers:
@@ -63,7 +58,7 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
         unused = [place for one in looks for place in one.places]
         places = tuple(dict.fromkeys([*unused[-1:], *(job.line(one) for one in at_start[:1])]))
         how = next((one.how for one in looks if one.how), "its parent never looked at the code")
-        dropped = StatusFlow(fate=Fate.DROPPED, places=places, how=how, only_said=any(one.only_said for one in looks))
+        dropped = StatusFlow(fate=Fate.DROPPED, places=places, how=how)
     if not at_start or looks_at_products(job, at_start, process=told.get("how") == "process"):
         return StatusFlow(fate=Fate.UNKNOWN, how="its parent looks at what it left" if at_start else "")
     return dropped
@@ -82,11 +77,8 @@ def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[
     return [one for one in parent.events if one.kind == READ and _is_about(one, started, group)]
 
 
-def _look(job: Job, process: JobProcess, read: LifecycleEvent, *, words_answer: bool) -> StatusFlow:
-    """Returns what one look at the code says of it; DROPPED where what it gave went nowhere, or into words alone.
-
-    `words_answer` says that to say something of the failure is an answer to it.
-    """
+def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
+    """Returns what one look at the code says of it; DROPPED where what it gave went nowhere."""
     said = words(read.text)
     how = said.get("how", "")
     folder = process.agent_folder
@@ -102,26 +94,10 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent, *, words_answer: 
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
     frames = user_frames(read.path, agent_folder=folder)
     imported = len(frames) > 1 and frames[0].function == "<module>"  # others may look at its names
-    if frames and not imported and not words_answer and _is_only_said(job, frames, how):
-        return StatusFlow(
-            fate=Fate.DROPPED, places=(job.line(frames[0]),), how="its parent only said so", only_said=True
-        )
     if not frames or imported or code_is_used(job.sources.file(frames[0].file), frames[0].line, how):
         at = f" at {job.line(frames[0])}" if frames else ""
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
     return StatusFlow(fate=Fate.DROPPED, places=(job.line(frames[0]),))
-
-
-def _is_only_said(job: Job, frames: Sequence[Frame], how: str) -> bool:
-    """Whether all that came of the code are words; not in a loop, where a program may go on to the next on purpose."""
-    places = [(job.sources.file(frame.file), frame.line) for frame in frames]
-    return is_only_said(*places[0], how) and not any(in_loop(*one) for one in places)
-
-
-def _expected_it(job: Job, parent: JobProcess, child: JobProcess) -> bool:
-    """Whether `parent` may have meant `child` to fail: it sent it a signal, or another training did its work."""
-    ends = [event_s(job, parent, one.seconds) < ended_s(child) for one in _events(parent, "kill")]
-    return any(ends) or any(one.steps and one.end.exit_code == 0 for one in job.processes)
 
 
 def _in_a_future(process: JobProcess, read: LifecycleEvent) -> ExceptionRecord | None:

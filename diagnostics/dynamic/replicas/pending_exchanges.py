@@ -13,8 +13,8 @@ from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.replicas.replicas import Replicas
 
 _AVERAGING = {"average_parameters", "average_parameters_or_parameter_groups", "sync_module_states"}
-_SILENT = {"barrier", "monitored_barrier", "new_group", "new_subgroups", "destroy_process_group"}
-_EXCHANGES = (set(operations.COLLECTIVES) | {"send", "isend", "batch_isend_irecv"} | _AVERAGING) - _SILENT
+_SILENT = {*operations.CARRY_NOTHING}
+_EXCHANGES = {*operations.COLLECTIVES, *operations.SENDS, *operations.BATCHES, *_AVERAGING} - _SILENT
 _OTHERS = {"functools", "socket", "asyncio"}  # what they reduce, send and gather is no tensor
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 
+from diagnostics.agent.shared import operations
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.replicas.replicas import Replicas
 from diagnostics.record.agent_data import CollectiveCall
 
 SCALARS = 16  # elements: so few are metrics
-_QUIET = {"barrier", "monitored_barrier", "new_group", "wait"}
+_QUIET = {*operations.CARRY_NOTHING, "wait"}
 
 
 def exchanges_model(found: Replicas) -> bool:

@@ -9,7 +9,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
 
-_PARAMETERS = re.compile(r"([A-Za-z_][\w.]*)\.(?:named_)?parameters\(")
+_PARAMETERS = re.compile(r"(?<![\w.])([A-Za-z_][\w.]*)\.(?:named_)?parameters\(")
 
 
 def own(process: JobProcess, path: tuple[Frame, ...]) -> tuple[Frame, ...]:

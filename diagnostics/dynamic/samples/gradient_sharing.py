@@ -11,24 +11,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 
+from diagnostics.agent.shared import operations
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.agent_file import ranks_of
 
 BY_HAND = "by hand"
 LEAST_REDUCTIONS, LEAST_EXCHANGES = 3, 3
-_EXCHANGES = frozenset(
-    {
-        "send", "recv", "isend", "irecv", "batch_isend_irecv", "scatter", "scatter_object_list", "all_to_all",
-        "all_to_all_single", "broadcast_object_list",
-    }
-)  # fmt: skip
-_OF_WRAPPERS = frozenset(
-    {
-        "all_gather_into_tensor", "_all_gather_base", "reduce_scatter_tensor", "_reduce_scatter_base", "all_reduce",
-        "broadcast", "all_gather", "reduce_scatter",
-    }
-)  # fmt: skip
 _INSIDE = ("forward", "backward")  # the last part of a function's name
 
 
@@ -85,7 +74,7 @@ def _may_hold_parts(process: JobProcess, both: set[int | None], known: set[Gradi
         lines = set(_slices(*mesh))
         if not lines & sets or any(both <= line and line not in sets for line in lines):
             return True  # gradients are shared along more than one line of it, or these two stand in another one
-    found = [call.op in _EXCHANGES for call in _calls(process) if _exchanges(process, call, both, known)]
+    found = [call.op in operations.HAND_OVER for call in _calls(process) if _exchanges(process, call, both, known)]
     return not all(found) or len(found) >= LEAST_EXCHANGES  # a configuration is sent around once
 
 
@@ -102,11 +91,11 @@ def _exchanges(process: JobProcess, call: CollectiveCall, both: set[int | None],
     members = _members(process, call.group)
     if not both <= members:
         return False
-    if call.op in _EXCHANGES:
+    if call.op in operations.HAND_OVER:
         return True
     inside = any(frame.function.rpartition(".")[2] in _INSIDE for frame in call.path)
     sharded = any(group.how in ("fsdp", "fully_shard") and group.ranks == members for group in known)
-    return inside and not (sharded and call.op in _OF_WRAPPERS)
+    return inside and not (sharded and call.op in operations.OF_WRAPPERS)
 
 
 def _reduced_by_hand(process: JobProcess) -> Iterator[GradientGroup]:
@@ -118,7 +107,7 @@ def _reduced_by_hand(process: JobProcess) -> Iterator[GradientGroup]:
     shapes -= {"", "scalar", "1", "0"}
     counts: dict[str, int] = {}
     for call in _calls(process):
-        if call.op in ("all_reduce", "all_reduce_coalesced", "reduce_scatter_tensor") and call.shape in shapes:
+        if call.op in operations.REDUCING and call.shape in shapes:
             counts[call.group] = counts.get(call.group, 0) + 1
     for group, count in counts.items():
         ranks = _members(process, group)

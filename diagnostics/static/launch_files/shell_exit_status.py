@@ -62,7 +62,6 @@ class StatusFlow:
     places: tuple[str, ...] = ()
     how: str = ""
     by_exception: bool = False
-    only_said: bool = False  # somebody looked at it, and all that came of that are words
 
 
 def status_of(ran: CommandContext, script: Sequence[CommandContext], *, killed: bool = False) -> StatusFlow:
