@@ -28,6 +28,7 @@ SCRIPTS = [
     ("./train.sh; true", DROPPED, (1,)),
     ("trap 'exit 0' EXIT\n./train.sh", DROPPED, (1, 2)),
     ("set -e\ntrap 'exit 0' EXIT\n./train.sh\necho never", DROPPED, (2, 3)),
+    ("set -e\ntrap 'exit 0' EXIT\n./train.sh\ntest -s model.pt", DROPPED, (2, 3)),
     ("end() {\n  exit 0\n}\ntrap end EXIT\n./train.sh", DROPPED, (2, 5)),
     ("for lr in 1 2; do\n  ./train.sh --lr $lr\ndone\necho done", DROPPED, (2,)),
     ("if true; then\n  ./train.sh\nfi\necho done", DROPPED, (2,)),

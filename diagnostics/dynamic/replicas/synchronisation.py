@@ -24,7 +24,7 @@ class SyncGap(StrEnum):
     """Why the gradients of some parameters were not averaged."""
 
     BYPASSED = "bypassed"  # what DDP wraps was called, not DDP
-    NO_SYNC = "no-sync"  # DDP was called, with its synchronisation off each time
+    NO_SYNC = "no-sync"  # DDP was called, with its synchronisation off in the last pass before each step
     LEFT_ALONE = "left-alone"  # inside of DDP, and not among what it synchronises
     SECOND_MODEL = "second-model"  # another model of the job is wrapped, this one is not
     NEVER_WRAPPED = "never-wrapped"  # nothing is exchanged at all
@@ -118,8 +118,7 @@ def _of_wrapper(found: Replicas, wrapper: WrapperFacts, number: int) -> SyncGap 
         for look in found.looks[step].values()
         if 0 < number <= len(look.wrappers)
     ]
-    off = all(not one.synchronised for one in later) and not wrapper.iterations
-    return SyncGap.NO_SYNC if off else None
+    return SyncGap.NO_SYNC if not any(one.synchronised for one in later) else None
 
 
 def _works(wrapper: WrapperFacts) -> bool:

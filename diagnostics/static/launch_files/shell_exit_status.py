@@ -7,7 +7,7 @@ as a shell does: it is looked at (`if`, `!`, `&&`, `$?`, an answer behind `||`),
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from diagnostics.static.launch_files.background_jobs import Jobs, in_trap
@@ -62,6 +62,7 @@ class StatusFlow:
     places: tuple[str, ...] = ()
     how: str = ""
     by_exception: bool = False
+    at_end: bool = False  # the script ended with it: what stands behind it was not reached
 
 
 def status_of(ran: CommandContext, script: Sequence[CommandContext], *, killed: bool = False) -> StatusFlow:
@@ -75,7 +76,7 @@ def status_of(ran: CommandContext, script: Sequence[CommandContext], *, killed: 
     if killed and Jobs(script).may_end(ran):
         return StatusFlow(fate=Fate.HANDLED, how="the script ends it itself")
     check = checks_files_after(ran, script)
-    if check is not None:
+    if check is not None and not found.at_end:
         return StatusFlow(fate=Fate.UNKNOWN, how=f"line {check.line} looks at what it left")
     return found
 
@@ -289,7 +290,8 @@ class _Flow:
         if any(map(is_conditional, ends)):
             return StatusFlow(fate=Fate.UNKNOWN, how="the trap at the end decides what the script ends with")
         if ends:
-            return _dropped("the trap at the end says 0", *(one.line for one in ends), _line(ran))
+            dropped = _dropped("the trap at the end says 0", *(one.line for one in ends), _line(ran))
+            return replace(dropped, at_end=True)
         return StatusFlow(fate=Fate.PASSED)
 
     def is_answered_by_trap(self) -> bool:
