@@ -12,7 +12,7 @@ from made_batches import batch, one_pass, rank, source
 
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.shared_samples import SampleSharing, shared_samples
-from diagnostics.record.agent_data import CollectiveCall, GroupProgress
+from diagnostics.record.agent_data import CollectiveCall, GroupProgress, ModuleEntry, ModuleName
 
 ORDER = [(7 * number) % 40 for number in range(40)]  # each of 40 samples once
 OTHER = [(11 * number + 3) % 40 for number in range(40)]
@@ -91,6 +91,20 @@ def test_too_few_samples_to_be_shared_by_mistake_are_left_alone(samples: list[in
 def test_a_data_set_of_a_batch_for_each_rank_is_left_alone() -> None:
     assert told(a_job(ORDER, ORDER, length="8")) is None
     assert told(a_job(ORDER, ORDER, length="9")) is not None
+
+
+def test_ranks_that_run_other_parts_of_a_model_may_read_the_same() -> None:
+    def entered(*paths: str) -> tuple[ModuleEntry, ...]:
+        modules = [ModuleName(path=path, class_name="M", root_class="Net") for path in paths]
+        return tuple(ModuleEntry(sequence=n, module=one, backward=False) for n, one in enumerate(modules))
+
+    def ways(first: Sequence[str], second: Sequence[str]) -> Job:
+        ranks = [rank(n, source(one_pass(0, ORDER)), entered=entered(*way)) for n, way in enumerate((first, second))]
+        return made.a_job(*ranks, code=0)
+
+    stem = ["", "stem", "head"]
+    assert told(ways(["", "stem", "arm.0", *stem], ["", "stem", "arm.1", *stem])) is None
+    assert told(ways([*stem, *stem, *stem], [*stem, *stem])) is not None  # a validation on one rank is none
 
 
 def test_samples_that_are_drawn_with_replacement_may_come_on_two_ranks() -> None:

@@ -78,7 +78,10 @@ class Replicas:
     def drifts(self, index: int) -> bool:
         """Whether its gradients differ, and the parameter with them, from then on."""
         step = self.unshared_gradient(index)
-        return step is not None and self.stays_apart(index) and step < self.steps[-1]
+        if step is None or not self.stays_apart(index):
+            return False
+        apart = self.first_difference(index)  # at the last look both are seen to differ, or the gradients alone
+        return step < self.steps[-1] or (apart is not None and apart <= step)
 
     def wrapper_of(self, index: int) -> WrapperFacts | None:
         """The DistributedDataParallel that holds a parameter on the first rank, at the last look; None for none."""

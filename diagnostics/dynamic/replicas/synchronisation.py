@@ -123,4 +123,4 @@ def _of_wrapper(found: Replicas, wrapper: WrapperFacts, number: int) -> SyncGap 
 
 def _works(wrapper: WrapperFacts) -> bool:
     """Whether the wrapper was seen to synchronise."""
-    return wrapper.ran and wrapper.synchronised
+    return wrapper.ran and (wrapper.synchronised or bool(wrapper.iterations))

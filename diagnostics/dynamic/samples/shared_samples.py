@@ -8,6 +8,7 @@ from enum import Enum
 
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.gradient_sharing import BY_HAND, GradientGroup, sharing_pairs
+from diagnostics.dynamic.samples.model_ways import take_other_ways
 from diagnostics.dynamic.samples.training_passes import RankLoader, trained_batches, training_loaders, world_of
 from diagnostics.dynamic.samples.worker_random import draws_samples
 from diagnostics.record.batch_data import BatchPrint, LoaderPass, SourceKind
@@ -78,6 +79,8 @@ def _joined(first: SharedSamples, alike: Sequence[SharedSamples]) -> SharedSampl
 def _pairs(job: Job) -> Iterator[SharedSamples]:
     read = {process.rank: {one.key: one for one in training_loaders(process)} for process in job.ranks}
     for one, other, group in sharing_pairs(job):
+        if one.agent is not None and other.agent is not None and take_other_ways(one.agent, other.agent):
+            continue
         for key, mine in read[one.rank].items():
             theirs = read[other.rank].get(key)
             if theirs is not None and not _is_small(mine, job) and not _is_made_up(mine, job):
