@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,32 @@ def test_a_forgotten_set_epoch_is_said_with_the_line_of_the_sampler(tmp_path: Pa
         Confidence.CONFIRMED,
         (0, 1),
     )
+
+
+@pytest.mark.parametrize(
+    ("program", "facts", "words"),
+    [
+        ("sampler: Sampler = DistributedSampler(songs)\nloader = DataLoader(songs, sampler=sampler)", {}, "sampler"),
+        ("songs = Songs()\nself.loader = DataLoader(songs, sampler=own())", {}, "self.loader.sampler"),
+        ("songs = Songs()\nloader = DataLoader(songs, batch_sampler=BatchSampler(own(), 4))",
+         {"batch_size": "", "batch_sampler": "BatchSampler"}, "loader.batch_sampler.sampler"),
+        ("songs = Songs()\nloader = DataLoader(songs, batch_sampler=Buckets())",
+         {"batch_size": "", "batch_sampler": "Buckets", "sampler": "Buckets"}, "loader.batch_sampler"),
+        ("songs = Songs()\nstep(DataLoader(songs, sampler=own()))", {}, "sampler"),
+    ],
+)  # fmt: skip
+def test_the_sampler_is_called_as_the_program_can_reach_it(
+    tmp_path: Path, program: str, facts: dict[str, str], words: str
+) -> None:
+    passes = [one_pass(n, ORDER, epoch=0, epoch_now=0) for n in range(2)]
+    known = {"sampler": "DistributedSampler", "shuffle": "1", **facts}
+    read = source(*passes, at=f"{tmp_path}/train.py:2", sampler_at=f"{tmp_path}/train.py:1", **known)
+    read = replace(read, facts={name: value for name, value in read.facts.items() if value})
+    job = made.a_job(rank(0, read), rank(1, read), code=0, cwd=tmp_path, files={"train.py": program})
+    match = epochs_repeat_order.match(job)
+    assert match is not None
+    assert match.finding.fix is not None
+    assert match.finding.fix.text == f"write {words}.set_epoch(epoch) before each epoch"
 
 
 def test_workers_that_read_a_whole_stream_are_said(tmp_path: Path) -> None:

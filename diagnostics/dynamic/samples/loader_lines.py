@@ -37,9 +37,19 @@ def name_of(job: Job, loader: RankLoader) -> str:
     """Returns the name that the program gives a loader, "" where that cannot be read."""
     at = loader.built_at()
     statement = job.sources.file(at[0].file).statement_at(at[0].line) if at else None
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], (ast.Name, ast.Attribute)):
-        return ast.unparse(statement.targets[0])
-    return ""
+    target, _ = _assignment(statement)
+    return ast.unparse(target) if target is not None else ""
+
+
+def _assignment(statement: ast.stmt | None) -> tuple[ast.expr | None, ast.expr | None]:
+    """Returns the name that a statement gives, and what it names; None twice where it gives none."""
+    if isinstance(statement, ast.AnnAssign):
+        target, value = statement.target, statement.value
+    elif isinstance(statement, ast.Assign):
+        target, value = statement.targets[0], statement.value
+    else:
+        return None, None
+    return (target, value) if isinstance(target, (ast.Name, ast.Attribute)) else (None, None)
 
 
 def _loader_call(job: Job, at: tuple[Frame, ...]) -> ast.Call | None:
@@ -62,9 +72,13 @@ def sampler_name(job: Job, loader: RankLoader) -> str:
     """Returns how the program may call the sampler: its own name, or by the loader's."""
     at = loader.sampler_at()
     statement = job.sources.file(at[0].file).statement_at(at[0].line) if at else None
-    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-        called, target = ast.unparse(statement.value.func), statement.targets[0]
-        if called.endswith("Sampler") and isinstance(target, (ast.Name, ast.Attribute)):
-            return ast.unparse(target)
-    name = name_of(job, loader)
-    return f"{name}.sampler" if name else "sampler"
+    target, value = _assignment(statement)
+    if target is not None and isinstance(value, ast.Call) and ast.unparse(value.func).endswith("Sampler"):
+        return ast.unparse(target)
+    name, facts = name_of(job, loader), loader.source.facts
+    if not name:
+        return "sampler"
+    if "batch_size" in facts:
+        return f"{name}.sampler"
+    own = facts.get("sampler") == facts.get("batch_sampler")  # else the loader's own sampler is a stand-in
+    return f"{name}.batch_sampler" if own else f"{name}.batch_sampler.sampler"
