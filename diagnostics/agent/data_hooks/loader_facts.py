@@ -33,6 +33,7 @@ def facts_of(loader, sampler, group_at_loader, group_at_sampler):
         ("shuffle", _number(getattr(sampler, "shuffle", None))),
         ("replacement", _number(getattr(sampler, "replacement", None))),
         ("generator", "" if generator is None else "1"),
+        ("follows_epoch", int(_follows_epoch(sampler)) or ""),
         ("sampler_rank", _number(getattr(sampler, "rank", None))),
         ("num_replicas", _number(getattr(sampler, "num_replicas", None))),
         ("seed", _number(getattr(sampler, "seed", None))),
@@ -55,6 +56,22 @@ def _batches(batch_sampler, sampler):
     """Returns how many batches a pass has, where samplers of torch's own tell."""
     own = type(batch_sampler).__name__ == "BatchSampler" and type(sampler).__module__.startswith("torch.")
     return _length(batch_sampler) if own else None
+
+
+def _follows_epoch(sampler):
+    """Whether a sampler of the job's own orders by its epoch, and nothing that it asks for is switched off."""
+    code = getattr(getattr(type(sampler), "__iter__", None), "__code__", None)
+    names = set() if code is None else _names_in(code)
+    if "epoch" not in names or not hasattr(sampler, "set_epoch"):
+        return False
+    own = getattr(sampler, "__dict__", {})
+    return not any(own[name] is False or own[name] is None for name in names if name in own)
+
+
+def _names_in(code):
+    """Returns the names that a function reads, those of its comprehensions and inner functions, too."""
+    inner = [one for one in code.co_consts if isinstance(one, type(code))]
+    return set(code.co_names).union(*map(_names_in, inner))
 
 
 def _number(value):

@@ -95,7 +95,8 @@ def _same(one: LoaderPass, other: LoaderPass) -> tuple[BatchPrint, ...] | None:
 def _why(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> Repeats | None:
     facts = loader.source.facts
     if one.epoch is not None and other.epoch is not None and facts.get("shuffle") != "0":
-        if facts.get("shuffle") != "1" or one.epoch != other.epoch:
+        to_shuffle = facts.get("shuffle") == "1" or facts.get("follows_epoch") == "1"
+        if not to_shuffle or one.epoch != other.epoch:
             return None  # a sampler of the job's own, of which nothing says that it is to shuffle
         if not other.own_epoch_calls:
             return Repeats.OTHER_SAMPLER if other.other_epoch_calls else Repeats.NEVER_SET

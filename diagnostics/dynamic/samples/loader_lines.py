@@ -43,12 +43,10 @@ def name_of(job: Job, loader: RankLoader) -> str:
 
 def _assignment(statement: ast.stmt | None) -> tuple[ast.expr | None, ast.expr | None]:
     """Returns the name that a statement gives, and what it names; None twice where it gives none."""
-    if isinstance(statement, ast.AnnAssign):
-        target, value = statement.target, statement.value
-    elif isinstance(statement, ast.Assign):
-        target, value = statement.targets[0], statement.value
-    else:
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return None, None
+    value = statement.value
+    target = statement.target if isinstance(statement, ast.AnnAssign) else statement.targets[0]
     return (target, value) if isinstance(target, (ast.Name, ast.Attribute)) else (None, None)
 
 
