@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import sentence, shown_ranks
+from diagnostics.diagnosis.agreement_fix import agreement_fix
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
 from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
@@ -69,7 +70,10 @@ def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix)
 
 def _fix(job: Job, process: DeadlockDiagnosis, usual: Fix) -> Fix:
     if not process.held:
-        return _OF_THREADS if process.by_threads else _OF_FINALIZER if process.in_finalizer else usual
+        if process.by_threads or process.in_finalizer:
+            return _OF_THREADS if process.by_threads else _OF_FINALIZER
+        decided = process.decisions[0] if process.decisions and process.locations[0] in process.decided else None
+        return agreement_fix(job, decided, process.deadlock.positions, usual)
     line = job.line(process.held[0][1].user_path[0])
     return Fix(
         text=f"mend what raised at {line}; make no collective in a `finally`, the exit of a `with` or at exit while "

@@ -74,6 +74,36 @@ def test_without_leave_to_end_it_a_proved_deadlock_is_reported_while_it_goes_on(
     assert done.stderr.decode().count("report.md") >= 2  # while it went on, and at its end
 
 
+STILL_ENDING = {
+    "a child of it, as a data worker, ends some seconds later and holds its connection open": """
+        if rank == 1:
+            if not os.fork():
+                time.sleep(6)
+            os._exit(0)
+        dist.all_reduce(torch.ones(8))
+    """,
+    "it still works at its end, a quarter of the time": """
+        if rank == 1:
+            import atexit
+            @atexit.register
+            def write_results():
+                until = time.monotonic() + 6
+                while time.monotonic() < until:
+                    sum(range(1_000_000))
+                    time.sleep(0.1)
+            sys.exit(0)
+        dist.all_reduce(torch.ones(8))
+    """,
+}
+
+
+@pytest.mark.parametrize("body", STILL_ENDING.values(), ids=STILL_ENDING)
+def test_a_rank_whose_connection_is_about_to_close_is_waited_for(tmp_path: Path, body: str) -> None:
+    done = _run(tmp_path, body)
+    said = report(tmp_path)
+    assert (done.returncode, facts(tmp_path)["proved"], said["outcome"], said["culprit_ranks"]) == (1, [], "crash", [1])
+
+
 HEALTHY = {
     "rank 0 works outside while the other waits": """
         time.sleep(6 if rank == 0 else 0)

@@ -16,6 +16,7 @@ from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severi
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
+from diagnostics.diagnosis.agreement_fix import agreement_fix
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.ended_ranks import parted_before_end
 from diagnostics.dynamic.job.attribution import lost_its_peer
@@ -27,6 +28,11 @@ CODE = "D301"
 NAME = "rank-ended-before-its-peers"
 CLASS = "collective-missing"
 EXAMINES = AppliesTo.FAILED
+
+_FIX = Fix(
+    text="let every rank reach the same collectives: the same number of batches (drop_last, join()), and no return or "
+    "exit on some ranks only"
+)
 
 
 def match(job: Job) -> Match | None:
@@ -61,10 +67,7 @@ def match(job: Job) -> Match | None:
                 ),
                 *((Evidence(source="optimizer steps", observed=", ".join(steps)),) if steps else ()),
             ),
-            fix=Fix(
-                text="let every rank reach the same collectives: the same number of batches (drop_last, join()), "
-                "and no return or exit on some ranks only"
-            ),
+            fix=agreement_fix(job, parted.decisions[0] if parted is not None and decided else None, (), _FIX),
             confidence=Confidence.CONFIRMED if exits else Confidence.LIKELY,
         ),
         failure_class=CLASS,

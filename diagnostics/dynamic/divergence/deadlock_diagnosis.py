@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurr
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
@@ -152,7 +154,7 @@ def _culprits(
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
     if len(found) == 1 and len(found[0].here) == len(found[0].there) and lines:
-        sure = set(_turned_away(job, found[0], lines)) or sure
+        sure = set(_turned_away(job, found[0], lines) or _let_in(job, found[0], lines[0])) or sure
     if not sure and len(found) == 1 and lines and _tells_apart(found[0], lines[0]):
         sure = set(_odd_by(job, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Whereabouts.WAITING}
@@ -193,6 +195,23 @@ def _turned_away(job: Job, split: RankPartition, lines: Sequence[DivergencePoint
     if not any(one.kind in _JUMPS for one in inside):
         return ()
     return _entered(split, first, guard.lineno, last)
+
+
+def _let_in(job: Job, split: RankPartition, decision: DivergencePoint) -> tuple[int, ...]:
+    """Returns the ranks that a test of the rank let in, and that wait there; () where it is no such test."""
+    if split.by_history or decision.kind is not StatementKind.BRANCH or decision.tainted_by != RANK:
+        return ()
+    guard = job.sources.file(decision.frame.file).statement_at(decision.frame.line)
+    if not isinstance(guard, ast.If) or rank_words.SHOWS_RANK.search(ast.unparse(guard.test)) is None:
+        return ()
+    lines = range(guard.body[0].lineno, (guard.body[-1].end_lineno or guard.body[-1].lineno) + 1)
+    inside = [
+        any(frame.file == decision.frame.file and frame.line in lines for frame in user_stack(job, camp[0]))
+        for camp in (split.here, split.there)
+    ]
+    if inside[0] == inside[1]:
+        return ()
+    return split.parting.here if inside[0] else split.parting.there
 
 
 def _odd_by(job: Job, split: RankPartition, decision: DivergencePoint) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOpe
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, differ
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
-from diagnostics.dynamic.divergence.last_common_call import exceptions_caught, last_common_call
+from diagnostics.dynamic.divergence.last_common_call import counts_of, exceptions_caught, last_common_call
 from diagnostics.dynamic.divergence.rank_history import left_out, partition_by_history
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
@@ -23,10 +23,13 @@ def partitions(job: Job, deadlock: Deadlock) -> tuple[RankPartition, ...]:
     """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike."""
     made = partition_by_history(job, deadlock)
     if made is not None:
-        return (made,)
+        return (replace(made, by_history=True),)
     camps = _camps(job, deadlock)
     if len(camps) < 2:
         return ()
+    ahead = _ahead_of_a_backward_pass(job, camps)
+    if ahead is not None:
+        return (replace(_split(job, *ahead, sure=True), by_history=True),)
     scored = sorted(camps, key=lambda camp: -_oddness(job, camp, camps, deadlock))
     usual = scored[-1]
     marks = [_oddness(job, camp, camps, deadlock) for camp in scored]
@@ -117,6 +120,36 @@ def _oddness(job: Job, camp: Sequence[RankState], camps: Sequence[Sequence[RankS
     steps = [_steps(job, other[0]) for other in rest]
     mark += 0.5 * (_steps(job, first) < min(steps, default=0))
     return mark
+
+
+def _ahead_of_a_backward_pass(
+    job: Job, camps: Sequence[Sequence[RankState]]
+) -> tuple[Sequence[RankState], Sequence[RankState]] | None:
+    """Returns the ranks that made a step without the exchange in which the others still wait, and those.
+
+    All have made equally many operations of the group; those behind are in a backward pass as in each round before.
+    """
+    waits = [one.wait for camp in camps for one in camp]
+    places = {(wait.group, wait.slot) for wait in waits if wait is not None}
+    if len(camps) != 2 or len(places) != 1 or None in waits or places.pop()[1] is None:
+        return None
+    behind, ahead = sorted(camps, key=lambda camp: _steps(job, camp[0]))
+    exchange = behind[0].wait
+    if exchange is None or not exchange.native or exchange.recorded.startswith("broadcast"):
+        return None
+    if max(_steps(job, one) for one in behind) >= min(_steps(job, one) for one in ahead):
+        return None
+    usual = all(is_recurrent(job, one) and not _did_more(job, one, ahead[0]) for one in behind)
+    return (ahead, behind) if usual else None
+
+
+def _did_more(job: Job, one: RankState, other: RankState) -> bool:
+    """Whether a rank made a call from Python, since the two last agreed, that the other one did not make."""
+    mine, theirs = counts_of(job, one), counts_of(job, other)
+    if mine is None or theirs is None:
+        return True
+    made = {call.path for call in theirs.calls}
+    return any(call.path not in made for call in mine.calls)
 
 
 def _steps(job: Job, one: RankState) -> int:

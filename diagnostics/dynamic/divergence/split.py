@@ -18,3 +18,4 @@ class RankPartition:
     here: tuple[RankState, ...]
     there: tuple[RankState, ...]
     sure: bool
+    by_history: bool = False  # they broke with what they themselves had done before

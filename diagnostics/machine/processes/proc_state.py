@@ -103,6 +103,7 @@ class Effort:
     cpu_s: float
     bytes_moved: int  # read and written, from and to anything; 0 where it may not be read
     in_disk_wait: bool
+    wants_cpu: bool  # it runs, or would if there were a CPU for it
 
 
 def effort(pid: int) -> Effort | None:
@@ -114,7 +115,12 @@ def effort(pid: int) -> Effort | None:
     words = text[text.rindex(")") + 2 :].split()
     io = _text(Path(f"/proc/{pid}/io"), []).split()
     moved = sum(int(io[at + 1]) for at in range(0, len(io) - 1, 2) if io[at] in ("rchar:", "wchar:"))
-    return Effort(cpu_s=sum(map(int, words[11:15])) / _TICKS, bytes_moved=moved, in_disk_wait=words[0] == "D")
+    return Effort(
+        cpu_s=sum(map(int, words[11:15])) / _TICKS,
+        bytes_moved=moved,
+        in_disk_wait=words[0] == "D",
+        wants_cpu=words[0] == "R",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

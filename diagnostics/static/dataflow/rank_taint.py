@@ -14,17 +14,21 @@ from functools import cached_property
 from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.fixed_attributes import FixedAttributes
 from diagnostics.static.dataflow.length_taint import LengthTaint
+from diagnostics.static.dataflow.name_taints import AT_ENTRY, NameTaints
 from diagnostics.static.dataflow.taint_rules import (
     agrees,
+    arguments_of,
     as_data,
     content,
     importance,
     is_none,
+    is_placement,
     is_share,
+    parts_of,
+    returned_item,
     statements_of,
 )
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
-from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.functions import paired
 
@@ -45,7 +49,7 @@ class RankTaint:
 
     program: CallGraph
     only: tuple[Function, ...] | None = None  # spread in these alone
-    _names: dict[tuple[int, str], Taint] = field(default_factory=dict)
+    _names: NameTaints = field(default_factory=NameTaints)
     _attributes: dict[str, Taint] = field(default_factory=dict)
     _returns: dict[int, Taint] = field(default_factory=dict)
     _changed: bool = False
@@ -98,7 +102,7 @@ class RankTaint:
 
     def _changed_by(self, name: str, function: Function) -> Found:
         """Returns why something was added to what has this name on some ranks only."""
-        found = self._names.get((id(function), name))
+        found = self._names.best(function, name)
         if found is not None and found.control and (found.file, found.function) == (function.file, function.name):
             return found
         found = self._attributes.get(name)
@@ -136,7 +140,7 @@ class RankTaint:
                 return
         share = is_share(value)
         member = isinstance(value, ast.Compare) and all(isinstance(op, (ast.In, ast.NotIn)) for op in value.ops)
-        for child in children(value):
+        for child in parts_of(value):
             for one in self._reasons(child, function, depth - 1):
                 if not (member and one.why == ORDER):  # in whatever order it is kept
                     yield as_data(one) if share else one
@@ -170,14 +174,16 @@ class RankTaint:
                 yield found
         if called:
             return  # what it returns was asked of it; its arguments spread to its parameters
-        for argument in (*call.args, *(one.value for one in call.keywords)):
+        for argument in arguments_of(call):
             yield from self._reasons(argument, function, depth - 1)
 
     def _of_name(self, name: ast.Name, function: Function) -> Found:
         scope: Function | None = function
         while scope is not None:
-            if (id(scope), name.id) in self._names:
-                return None if self._agreed.filled_before(name, scope) else self._names[id(scope), name.id]
+            if self._names.holds(scope, name.id):
+                if self._agreed.filled_before(name, scope):
+                    return None
+                return self._names.at(name, scope) if scope is function else self._names.best(scope, name.id)
             if name.id in scope.parameters or name.id in scope.assigned:
                 return None
             scope = scope.outer
@@ -213,8 +219,8 @@ class RankTaint:
             match node:
                 case ast.Assign(targets=targets, value=value):
                     for target in targets:
-                        for name, part in paired(target, value):
-                            self._set(name, self.of(part, function), function, node)
+                        for at, (name, part) in enumerate(paired(target, value)):
+                            self._set(name, self._item(part, at, target, function), function, node)
                         self._set_index(target, function)
                 case (
                     ast.AnnAssign(target=target, value=value)
@@ -251,6 +257,18 @@ class RankTaint:
                     self._under(node, taint, function)
                 case ast.Call():
                     self._pass(node, function)
+
+    def _item(self, value: ast.expr, at: int, target: ast.expr, function: Function) -> Found:
+        """Returns the taint of what one name is given, also of an item: `rank, world_size = get_dist_info()`."""
+        if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, ast.Call):
+            return self.of(value, function)
+        called, count = self.program.targets(value, function), len(target.elts)
+        known = [self._returns.get(id(one)) for one in called]
+        items = [(one, returned_item(one, at, count)) for one in called]
+        if not items or any(found is not None and found.control for found in known) or any(not n for _, n in items):
+            return self.of(value, function)
+        found = [self.of(item, one) for one, each in items for item in each]
+        return max(filter(None, found), key=importance, default=None)
 
     def _items(self, over: ast.expr, function: Function) -> Found:
         """Returns the taint of what a loader gives."""
@@ -295,10 +313,10 @@ class RankTaint:
             shift = 1 if target.owner is not None and target.parameters[:1] in (("self",), ("cls",)) else 0
             for at, argument in enumerate(call.args):
                 if at + shift < len(target.parameters):
-                    self._name(target, target.parameters[at + shift], self.of(argument, function))
+                    self._name(target, target.parameters[at + shift], self.of(argument, function), AT_ENTRY)
             for keyword in call.keywords:
                 if keyword.arg in target.parameters:
-                    self._name(target, keyword.arg, self.of(keyword.value, function))
+                    self._name(target, keyword.arg, self.of(keyword.value, function), AT_ENTRY)
 
     def _return(self, function: Function, found: Found, value: ast.AST | None) -> None:
         known = self._returns.get(id(function))
@@ -310,7 +328,7 @@ class RankTaint:
         if found is None:
             return
         if isinstance(target, ast.Name):
-            self._name(function, target.id, found)
+            self._name(function, target.id, found, getattr(statement, "lineno", target.lineno))
         elif isinstance(target, ast.Attribute):
             key = self.program.attribute_key(target, function)
             known = self._attributes.get(key)
@@ -320,17 +338,13 @@ class RankTaint:
         elif isinstance(target, (ast.Tuple, ast.List)):
             for item in target.elts:
                 self._set(item, found, function, statement)
-        elif isinstance(target, (ast.Subscript, ast.Starred)):
+        elif isinstance(target, (ast.Subscript, ast.Starred)) and not is_placement(target):
             self._set(target.value, found, function, statement)
 
     def _set_index(self, target: ast.expr, function: Function) -> None:
         if isinstance(target, ast.Subscript):
             self._set(target.value, self.of(target.slice, function), function, target)
 
-    def _name(self, function: Function, name: str, found: Found) -> None:
-        if found is None:
-            return
-        known = self._names.get((id(function), name))
-        if known is None or importance(found) > importance(known):
-            self._names[id(function), name] = found
+    def _name(self, function: Function, name: str, found: Found, line: int) -> None:
+        if found is not None and self._names.add(function, name, found, line):
             self._changed = True

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from diagnostics.static.dataflow.taint_sources import DATA, RANK, Taint
 from diagnostics.static.program.ast_walk import children
+from diagnostics.static.program.functions import Function
 
 # Calls after which every rank has the same.
 AGREEING = re.compile(
@@ -17,6 +18,10 @@ AGREEING = re.compile(
     re.IGNORECASE,
 )
 EVEN = re.compile(r"DistributedSampler$|DistributedBatchSampler$")
+
+# What says where something lies, and not what it is.
+_PLACES = {"to", "cuda", "xpu", "npu"}
+_PLACED_BY = {"device", "device_ids", "output_device", "map_location", "device_map", "device_id"}
 
 
 def as_data(taint: Taint) -> Taint:
@@ -68,3 +73,33 @@ def base_name(value: ast.expr) -> str:
     while isinstance(value, (ast.Attribute, ast.Subscript, ast.Starred)):
         value = value.value
     return value.id if isinstance(value, ast.Name) else ""
+
+
+def is_placement(target: ast.expr) -> bool:
+    """Whether it is an item like `settings["device_ids"]`."""
+    key = target.slice if isinstance(target, ast.Subscript) else None
+    return isinstance(key, ast.Constant) and key.value in _PLACED_BY
+
+
+def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
+    """Yields the arguments of a call that change the value of what it returns, and not only its device."""
+    if not (isinstance(call.func, ast.Attribute) and call.func.attr in _PLACES):
+        yield from call.args
+    yield from (one.value for one in call.keywords if one.arg not in _PLACED_BY)
+
+
+def parts_of(value: ast.AST) -> Iterator[ast.AST]:
+    """Yields the parts of an expression that change its value."""
+    if not isinstance(value, ast.Dict):
+        yield from children(value)
+        return
+    for key, one in zip(value.keys, value.values, strict=True):
+        if not (isinstance(key, ast.Constant) and key.value in _PLACED_BY):
+            yield from filter(None, (key, one))
+
+
+def returned_item(function: Function, at: int, count: int) -> tuple[ast.expr, ...]:
+    """Returns the item at this place of each tuple that a function returns; () where one returns no such tuple."""
+    returned = [node.value for node in function.own_nodes if isinstance(node, ast.Return)]
+    tuples = [value.elts for value in returned if isinstance(value, ast.Tuple) and len(value.elts) == count]
+    return tuple(items[at] for items in tuples) if len(tuples) == len(returned) else ()

@@ -36,9 +36,11 @@ GROUP_BEGUN = "process-group-begin"
 BETWEEN_S = 0.5  # of the two snapshots
 CPU_LOOK_S = 0.2
 ANSWER_S = 0.4
+ORPHANS_S = 15.0  # a data worker looks every 5 s whether its parent lives
 LAUNCHER_S = 30.0  # after which the launcher of a failed rank will do nothing about the others
 FIRST_RETRY_S, LONGEST_RETRY_S = 1.0, 15.0
 _TICK_S = 0.05
+_CLOCK_TICK_S = 0.01  # as fine as the kernel tells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,7 @@ class _Look:
     job: Job
     files: Mapping[str, int]
     cpu_s: Mapping[int, float]
+    at_work: frozenset[int]  # pids of those ranks on their way out that run, or wait for a CPU
     at_s: float
 
 
@@ -120,9 +123,10 @@ class DeadlockProver:
         record = RunRecord.load(self._place.record)
         job = job_from_record(record, ended=False)
         deadlock = find_deadlock(positions_of(job, at_s)) if _is_one_job(job) else None
-        if deadlock is None or _launcher_acts(job, deadlock, at_s):
+        if deadlock is None or _launcher_acts(job, deadlock, at_s) or _connection_is_held(job, deadlock, at_s):
             return None
-        return _Look(deadlock=deadlock, job=job, files=self._sums(), cpu_s=cpu_s, at_s=at_s)
+        leaving = (one.pid for one in deadlock.gone if (did := effort(one.pid)) is not None and did.wants_cpu)
+        return _Look(deadlock=deadlock, job=job, files=self._sums(), cpu_s=cpu_s, at_work=frozenset(leaving), at_s=at_s)
 
     def _take_sample(self, living: Mapping[int, int], now: Callable[[], float]) -> None:
         self.missing = self._samples.take(living, now, stacks=False)
@@ -143,6 +147,17 @@ def _launcher_acts(job: Job, deadlock: Deadlock, at_s: float) -> bool:
     launched = any(process.part is ProcessRole.LAUNCHER and process.end.at_s is None for process in job.processes)
     ended = (process for one in deadlock.gone if (process := job.of_rank(one.rank)) is not None and process.failed)
     return launched and any(process.end.at_s is not None and at_s - process.end.at_s < LAUNCHER_S for process in ended)
+
+
+def _connection_is_held(job: Job, deadlock: Deadlock, at_s: float) -> bool:
+    """Whether a child of a rank that has ended still has its connections open: the others fail when that one ends."""
+    ended = [process for one in deadlock.gone if (process := job.of_rank(one.rank)) is not None]
+    return any(
+        child.end.at_s is None
+        for process in ended
+        if process.end.at_s is not None and at_s - process.end.at_s < ORPHANS_S
+        for child in job.children_of(process)
+    )
 
 
 def _is_one_job(job: Job) -> bool:
@@ -172,7 +187,16 @@ def _equal(first: _Look, second: _Look) -> bool:
         return False
     pids = {one.pid for one in second.deadlock.positions}
     before, after = ({pid: used for pid, used in look.cpu_s.items() if pid in pids} for look in (first, second))
-    return _idle(before, after, second.at_s - first.at_s)
+    return _idle(before, after, second.at_s - first.at_s) and not _ends_just_now(first, second)
+
+
+def _ends_just_now(first: _Look, second: _Look) -> bool:
+    """Whether a rank that the others need is still at work on its way out: its end will end their waits."""
+    pids = {one.pid for one in second.deadlock.gone} & first.cpu_s.keys() & second.cpu_s.keys()
+    most_s = max(2 * _CLOCK_TICK_S, cpu_shares.POLLS * (second.at_s - first.at_s))
+    return bool(pids & (first.at_work | second.at_work)) or any(
+        second.cpu_s[pid] - first.cpu_s[pid] > most_s for pid in pids
+    )
 
 
 def _identity(one: RankState) -> object:

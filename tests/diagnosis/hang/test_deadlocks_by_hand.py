@@ -168,8 +168,9 @@ def test_a_skipped_turn_is_the_line_that_kept_a_rank_from_its_peer(tmp_path: Pat
             path(1, 5),
         ),
         fix=Fix(
-            text="move the collective out of what only some ranks carry out, or let the ranks agree first: all_reduce "
-            "the decision, give each rank the same number of batches, raise on all ranks"
+            text="let all ranks decide alike at train.py:3: write agreed = torch.tensor(int(bool(not "
+            "isfinite(loss)))), dist.all_reduce(agreed, op=dist.ReduceOp.MAX) (if any rank says so; MIN: if all do), "
+            "and test agreed.item()"
         ),
     )  # fmt: skip
 
@@ -252,3 +253,22 @@ def test_ranks_whose_last_common_call_is_no_longer_held_part_all_the_same(tmp_pa
     assert told(found)[:2] == ("collective-missing", (0,))
     assert not [one for one in found.finding.evidence if one.source.startswith("last call")]
     assert found.locations[:1] == ("train.py:3",)
+
+
+GUARDED = """\
+for epoch in range(3):
+    train()
+    if rank == 0 and epoch == 1:
+        dist.broadcast(late, src=0)
+dist.all_reduce(total)
+"""
+
+
+def test_a_rank_that_its_test_let_in_is_to_blame_though_the_other_left_the_loop(tmp_path: Path) -> None:
+    alike, inside = done("all_reduce", 1, f"{tmp_path}/train.py:2"), f"{tmp_path}/train.py:4"
+    ranks = [
+        rank(0, alike, call("broadcast", 2, inside, root=0)),
+        rank(1, alike, call("all_reduce", 2, f"{tmp_path}/train.py:5")),
+    ]
+    (found,) = proofs(hung(tmp_path, *ranks, source=GUARDED))
+    assert (found.culprit_ranks, found.locations[0]) == ((0,), "train.py:3")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import hand_made as made
@@ -14,7 +15,7 @@ from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import failure_hidden_in_rank
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, LoadFailure
 from diagnostics.dynamic.model.model_divergence import model_difference
-from diagnostics.record.agent_data import Construction
+from diagnostics.record.agent_data import Construction, Steps
 from diagnostics.record.flight_recorder import FlightEntry
 
 REDUCED = """\
@@ -151,6 +152,25 @@ def test_two_operations_of_ddp_in_one_slot_part_the_ranks(
     )
     match = collective_not_joined.match(hung(tmp_path, zero, one, source=SKIPS_BACKWARD))
     assert (match and (match.culprit_ranks, match.locations[0])) == (culprits and (culprits, "train.py:5"))
+
+
+def stepped(one: JobProcess, count: int) -> JobProcess:
+    """Returns a rank that has made so many optimizer steps, each after a backward pass."""
+    assert one.agent is not None
+    return replace(one, agent=replace(one.agent, steps=Steps(count=count, backwards=count + 1)))
+
+
+@pytest.mark.parametrize(("steps", "culprit"), [((6, 5), 0), ((5, 6), 1)])
+def test_who_made_a_step_without_the_exchange_that_others_wait_in_went_another_way(
+    steps: tuple[int, int], culprit: int, tmp_path: Path
+) -> None:
+    later = (f"{TORCH}/nn/parallel/distributed.py:2363:_sync", f"{tmp_path}/train.py:2:<module>")
+    waits = (f"{TORCH}/autograd/graph.py:979:_engine_run_backward", f"{tmp_path}/train.py:7:<module>")
+    ways = [("broadcast", *later), ("all_reduce", *waits)]
+    ranks = [stepped(native(n, *ways[n != culprit]), steps[n]) for n in range(2)]
+    match = collective_not_joined.match(hung(tmp_path, *ranks, source=SKIPS_BACKWARD))
+    assert match is not None
+    assert (match.culprit_ranks, match.victim_ranks) == ((culprit,), (1 - culprit,))
 
 
 FREES = """\
