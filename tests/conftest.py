@@ -57,6 +57,14 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    # Threads of OpenMP spin while they wait: beside other tests, two take twenty times as long as one.
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.get_num_threads() > 1:
+        torch.set_num_threads(1)
+
+
 @pytest.fixture
 def real_data(request: pytest.FixtureRequest) -> Path:
     """The folder of real data from outside the project."""
