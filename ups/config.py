@@ -146,6 +146,7 @@ class TrainingConfig:
     prefetch: Count = 2  # batches each loader process prepares ahead
     precision: Literal["float32", "bfloat16"] = "float32"
     compile: bool = False
+    max_skips: NumberFromZero = 0  # batches of a stage that all ranks may leave out: not finite, or not to be read
     checkpoint_every_steps: Count = 200
     log_every_steps: Count = 10
     rollout_steps: Count = 10  # steps of the rollout reported by validation at the end

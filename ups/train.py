@@ -22,12 +22,14 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from ups import checkpoint
+from ups.agreement import Agreement, Exchange, Failure, Trouble, failure_of, told
 from ups.config import StageConfig, UpsConfig
 from ups.data.loaders import Batch, batches, loader
 from ups.data.sampler import GlobalBatchSampler, check_enough
 from ups.distributed import World, barrier, on_all_ranks, random_state, seed_everything, set_random_state, sums
+from ups.drills import Drill, drill_of
 from ups.ema import Ema
-from ups.errors import AgreedError
+from ups.errors import UpsError
 from ups.imports import without_garbage_collection
 from ups.meters import Meter
 from ups.progress import Display
@@ -81,6 +83,11 @@ class Surroundings:
         for tracker in self.trackers:
             tracker.log({"kind": kind, "stage": stage, "step": step, **values})
 
+    def note(self, text: str, kind: str, stage: str, step: int, **values: float) -> None:
+        """Shows a line, and keeps a record of it."""
+        self.display.say(text)
+        self.log(kind, stage, step, **values)
+
 
 def train(
     stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: dict[str, Any] | None = None
@@ -132,6 +139,11 @@ class Loop:
         # Compile last: it must see the wrapper's hooks.
         self.forward = torch.compile(self.wrapped) if config.training.compile else self.wrapped
 
+        # What makes all ranks do the same about a step that one of them cannot make.
+        self.exchange, self.drill = Exchange(self.module, self.wrapped), drill_of(world.rank, stage.NAME)
+        self.agreement = Agreement(world, stage.NAME, self.settings, config.training.max_skips, around)
+        self._lost: Failure | None = None  # what this rank still has to tell the others
+
         self.window, self.epoch_loss = Meter(world.device), Meter(world.device)
         if resume is not None:
             self._restore(resume)
@@ -161,7 +173,7 @@ class Loop:
         started, position = time.perf_counter(), self.position
         self.sampler.set_epoch(position.epoch, position.batch)
         self.wrapped.train()
-        for batch in self._timed(batches(self.loader)):
+        for batch in self._timed():
             if self._stopped:
                 self._save_last()
                 return
@@ -171,6 +183,8 @@ class Loop:
                 self.timing.later_steps += 1
                 self.timing.later_step_s += time.perf_counter() - began
             self._after_step(norm)
+        if self._lost is not None:
+            raise UpsError(told([self._lost]))
         train_loss = self.epoch_loss.mean(self.world)
         self.epoch_loss.reset()
         error = self._validate_and_keep_best()
@@ -188,25 +202,31 @@ class Loop:
         position.epoch, position.batch = position.epoch + 1, 0
         self._save_last()
 
-    def _step(self, batch: Batch) -> torch.Tensor:
-        """Forward, backward and optimizer over one global batch; returns the gradient norm before clipping."""
+    def _step(self, batch: Batch | Failure) -> torch.Tensor | None:
+        """Forward, backward and optimizer over one global batch, on all ranks or on none.
+
+        Returns the gradient norm before clipping, None where all left the batch out.
+        """
         rate = learning_rate(self.position.step, self.total_steps, self.settings)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         count = self.sampler.count(self.position.batch)
-        loss = accumulate_gradients(
-            self.forward,
-            self.wrapped,
-            batch,
-            self.settings.accumulate,
-            count,
-            self.world,
-            self.config.training.precision,
-        )
-        norm = nn.utils.clip_grad_norm_(self.weights, self.settings.grad_clip or math.inf)
-        if not math.isfinite(norm):
-            self._say_who_is_not_finite(loss)
-        self.optimizer.step()
+        while True:
+            loss, failure = self._gradients(batch, count)
+            norm = nn.utils.clip_grad_norm_(self.weights, self.settings.grad_clip or math.inf)
+            if failure is None and math.isfinite(norm):
+                break
+            self.optimizer.zero_grad(set_to_none=True)
+            if not self.agreement.try_again(failure, loss, norm, self.position.step, self._where()):
+                return None
+        try:
+            if self.drill is not None:
+                self.drill.step()
+            self.optimizer.step()
+        except Exception as error:
+            if self.world.size == 1 or failure_of(error) is None:
+                raise
+            self._lost = Failure(Trouble.OPTIMIZER, str(error))
         self.optimizer.zero_grad(set_to_none=True)
         self.ema.update()
         self.window.add(loss, count)
@@ -215,7 +235,30 @@ class Loop:
         self.timing.samples += count
         return norm
 
-    def _after_step(self, norm: torch.Tensor) -> None:
+    def _gradients(self, batch: Batch | Failure, count: int) -> tuple[torch.Tensor, Failure | None]:
+        """Computes the gradients of one global batch, or hands over NaN for those that this rank cannot compute."""
+        self.exchange.begin()
+        failure = self._lost or (batch if isinstance(batch, Failure) else None)
+        if failure is None and not isinstance(batch, Failure):
+            try:
+                precision, pieces = self.config.training.precision, self.agreement.pieces
+                return accumulate_gradients(
+                    self.forward, self.wrapped, batch, pieces, count, self.world, precision, self.exchange, self.drill
+                ), None
+            except Exception as error:
+                failure = failure_of(error)
+                if failure is None:
+                    raise
+        self.exchange.withdraw()
+        return torch.full((), math.nan, device=self.world.device), failure
+
+    def _where(self) -> str:
+        position = self.position
+        return (
+            f"in stage {self.stage.NAME} at step {position.step + 1} (epoch {position.epoch}, batch {position.batch})"
+        )
+
+    def _after_step(self, norm: torch.Tensor | None) -> None:
         position = self.position
         position.batch, position.step = position.batch + 1, position.step + 1
         self.around.display.step(position.step)
@@ -229,23 +272,11 @@ class Loop:
                 epoch=position.epoch,
                 loss=loss,
                 lr=float(self.optimizer.param_groups[0]["lr"]),
-                grad_norm=float(norm),
+                grad_norm=math.nan if norm is None else float(norm),
             )
         # At an epoch's end the checkpoint is written after validation.
         if position.step % self.config.training.checkpoint_every_steps == 0 and position.batch < len(self.sampler):
             self._save_last()
-
-    def _say_who_is_not_finite(self, loss: torch.Tensor) -> None:
-        # DDP has averaged the gradients, so every rank is here; only now do they ask each other who began.
-        finite = on_all_ranks(bool(torch.isfinite(loss)), self.world)
-        ranks = [str(rank) for rank, good in enumerate(finite) if not good]
-        what = f"the loss of rank {', '.join(ranks)}" if ranks else "the gradient"
-        position = self.position
-        raise AgreedError(
-            f"{what} is not finite in stage {self.stage.NAME} at step {position.step + 1} "
-            f"(epoch {position.epoch}, batch {position.batch}): all ranks stop, and the last checkpoint is good",
-            hint=f"lower stages.{self.stage.NAME}.lr or grad_clip, or use training.precision=float32; then --resume",
-        )
 
     def _validate_and_keep_best(self) -> float:
         """Returns the validation nRMSE of the EMA model, and saves that model if it is the best so far."""
@@ -317,10 +348,23 @@ class Loop:
             meter.load_state(state)
         set_random_state(mine["random"], self.world.device)
 
-    def _timed(self, source: Iterator[Batch]) -> Iterator[Batch]:
+    def _timed(self) -> Iterator[Batch | Failure]:
+        """Yields the batches of the epoch, on the device; in place of one that cannot be read, why."""
+        source = batches(self.loader)
         while True:
             started = time.perf_counter()
-            batch = next(source, None)
+            try:
+                if self.drill is not None and self.position.batch < len(self.sampler):
+                    self.drill.load(self.position.step)
+                batch = next(source, None)
+            except Exception as error:
+                failure = failure_of(error)
+                if failure is None or not self.config.training.max_skips:
+                    raise
+                yield failure
+                self.sampler.set_epoch(self.position.epoch, self.position.batch)
+                source = batches(self.loader)
+                continue
             waited = time.perf_counter() - started
             self.timing.data_wait_s += waited
             if batch is None:
@@ -331,20 +375,34 @@ class Loop:
 
 
 def accumulate_gradients(
-    forward: Any, wrapped: nn.Module, batch: Batch, pieces: int, count: int, world: World, precision: str
+    forward: Any,
+    wrapped: nn.Module,
+    batch: Batch,
+    pieces: int,
+    count: int,
+    world: World,
+    precision: str,
+    exchange: Exchange | None = None,
+    drill: Drill | None = None,
 ) -> torch.Tensor:
     """Adds this rank's share of the gradient of (sum of losses / count); returns its sum of losses.
 
-    The batch is cut into at most `pieces` micro-batches; only the last one's backward pass synchronises.
+    The batch is cut into at most `pieces` micro-batches; only the last one's backward pass synchronises. `exchange`
+    is told how far the step has come.
     """
     parts = _cut(batch, pieces)
     total = torch.zeros((), device=world.device)
     for number, part in enumerate(parts):
         quiet = isinstance(wrapped, DistributedDataParallel) and number < len(parts) - 1
         with wrapped.no_sync() if quiet else contextlib.nullcontext():  # type: ignore[operator]
+            if exchange is not None:
+                exchange.forward()
             with _autocast(world.device, precision):
                 loss_B = forward(part)
             loss = (loss_B.float() * part["weight"]).sum()
+            loss = loss if drill is None else drill.arm(loss, wrapped)
+            if exchange is not None and number == len(parts) - 1:
+                exchange.backward(accumulated=number > 0)
             (loss * (world.size / count)).backward()
         total += loss.detach()
     return total
