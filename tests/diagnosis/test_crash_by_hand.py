@@ -310,6 +310,22 @@ def test_sizes_that_gloo_refuses_are_told_at_both_lines() -> None:
     assert told(gloo_sizes_differ.match(a_job(one, two))) == ("collective-mismatch", (0, 1), ("a.py:3", "b.py:8"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TypeError: cannot pickle '_io.TextIOWrapper' object",  # Python 3.8 to 3.12
+        "TypeError: cannot pickle 'TextIOWrapper' instances",  # since 3.13
+        "AttributeError: Can't pickle local object 'main.<locals>.seed'",
+        "AttributeError: Can't get local object 'main.<locals>.seed'",  # since 3.14
+    ],
+)
+def test_what_cannot_be_pickled_is_told_in_the_words_of_every_python(text: str) -> None:
+    spawned = ("/usr/lib/python3.13/multiprocessing/reduction.py:60", "train.py:68")
+    found = object_cannot_be_pickled.match(a_job(a_process(code=1, raised=(raised(text, *spawned),))))
+    assert found is not None
+    assert (found.failure_class, found.culprit_ranks, found.locations[-1]) == ("pickling-failure", (0,), "train.py:68")
+
+
 def test_an_exit_with_a_code_is_told_at_its_line() -> None:
     left = agent(event("sys.exit", "", "train.py:30", value=3))
     found = rank_leaves.match(a_job(a_process(code=3, agent=left)))

@@ -44,7 +44,7 @@ EXAMINES = AppliesTo.FAILED
 
 _TEXT = re.compile(
     r"Can't (?:pickle|get) local object '?([\w.<>]+)'?|Can't pickle <?(?:local object |function |class )?([^:>]{1,200})"
-    r"|[Cc]annot pickle '?([\w. ]+?)'? object|Can't get attribute '([\w.]+)' on <module '?([\w.]+)"
+    r"|[Cc]annot pickle '?([\w. ]+?)'? (?:object|instances)|Can't get attribute '([\w.]+)' on <module '?([\w.]+)"
     r"|(\b\w{1,80} objects) should only be shared between processes through inheritance"
     r"|it's not the same object as ([\w.]+)|cannot be pickled|can't pickle ([\w. ]+) objects"
 )
