@@ -11,7 +11,7 @@ TESTS ?= tests
 # Tests wait more than they compute: half as many again as there are cores. WORKERS=0: one after the other.
 WORKERS ?= $(shell echo $$(( ($$(nproc) * 3 + 1) / 2 )))
 
-.PHONY: help run test zoo mutants drills lint check install install-test
+.PHONY: help run test zoo compat mutants drills lint check install install-test
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -47,6 +47,9 @@ test: install-test ## every test; TESTS=tests/agent for some of them
 
 zoo: $(VENV)/.installed-train,test,zoo ## the doctor's score over the fault zoo; ONLY='NAME ...' for some programs
 	$(BIN)/python tests/zoo/score.py $(if $(ONLY),--only $(ONLY))
+
+compat: $(VENV)/.installed-train,test,zoo ## one program of each class run by another Python with its torch; JOB_PYTHON=/path/to/python
+	$(BIN)/python tests/zoo/score.py --quick --no-bare --python $(JOB_PYTHON)
 
 mutants: install-test ## the score on programs of others with faults put in; N=200 SEED=1 KEEP=DIR
 	$(BIN)/python tests/mutants/score.py --n $(or $(N),40) --seed $(or $(SEED),1) --jobs $(or $(JOBS),2) $(if $(KEEP),--keep $(KEEP))

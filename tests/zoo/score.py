@@ -34,6 +34,8 @@ def main() -> int:
         truths = [truth for truth in truths if not truth.healthy]
     if options.healthy:
         truths = [truth for truth in truths if truth.healthy]
+    if options.quick:
+        truths = _one_of_each(truths)
     skipped = {truth.name: lacking for truth in truths if (lacking := zoo_truth.lacking(truth, options.python))}
 
     def one(truth: zoo_truth.Truth, run: int) -> Judgement:
@@ -63,6 +65,14 @@ def _chosen(patterns: list[str] | None) -> list[str]:
     return list(dict.fromkeys(itertools.chain.from_iterable(names)))
 
 
+def _one_of_each(truths: list[zoo_truth.Truth]) -> list[zoo_truth.Truth]:
+    """Returns the first program of each class that needs nothing, and as many healthy ones as a sixth of them."""
+    plain = [truth for truth in truths if not truth.needs]
+    first = {truth.failure_class: truth for truth in reversed(plain) if not truth.healthy}
+    healthy = [truth for truth in plain if truth.healthy]
+    return [*first.values(), *healthy[: max(1, len(first) // 6)]]
+
+
 def _missed(verdicts: list[Judgement]) -> list[str]:
     """Returns the goals that were not reached."""
     shares = zoo_table.shares(verdicts)
@@ -82,6 +92,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these programs; 'calm_*' fits several")
     parser.add_argument("--faulty", action="store_true", help="the faulty ones alone")
     parser.add_argument("--healthy", action="store_true", help="the healthy ones alone")
+    parser.add_argument("--quick", action="store_true", help="one program of each class, and some healthy ones")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each program so often (1)")
     parser.add_argument("--jobs", type=int, default=1, help="so many at a time (1)")
     parser.add_argument("--python", default=sys.executable, metavar="PATH", help="the Python that runs the programs")
