@@ -31,6 +31,7 @@ class Parity:
     dtype: str = ""
     explanations: tuple[Explanation, ...] = ()
     undecided: str = ""
+    refused: str = ""  # what was named cannot be used
     output: str = ""
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
@@ -58,7 +59,7 @@ def run_parity(request: ParityRequest, machine: Machine, folder: Path, doing: Ca
     try:
         _experiment(found, machine, folder, doing)
     except NotComparableError as error:
-        found.undecided, found.output = str(error), error.output
+        found.undecided, found.output, found.refused = str(error), error.output, error.refused
     except KeyboardInterrupt:
         found.interrupted = True
         found.undecided = found.undecided or "interrupted"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,8 +125,3 @@ def rows_of(found: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
 def listed(values: Sequence[float]) -> str:
     """Returns "0.5, 0.25"."""
     return ", ".join(f"{value:.6g}" for value in values)
-
-
-def each_rank(step: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yields each rank with the weights of its gradient."""
-    yield from enumerate(step.get("ranks", ()))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core import redaction
+from diagnostics.core.errors import USAGE_EXIT
 from diagnostics.core.own_folders import AGENT
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import ChildTimeout, MachineError, RankResult
@@ -22,11 +23,14 @@ QUIET = {"WANDB_MODE": "disabled", "PYTHONDONTWRITEBYTECODE": "1", "TOKENIZERS_P
 
 
 class NotComparableError(Exception):
-    """The experiment gives no answer; the argument is the sentence, `output` what the process said last."""
+    """The experiment gives no answer; the argument is the sentence, `output` what the process said last.
 
-    def __init__(self, sentence: str, output: str = "") -> None:
+    `refused` is what a child says of a MODULE:MAKE or CONFIG that cannot be used.
+    """
+
+    def __init__(self, sentence: str, output: str = "", refused: str = "") -> None:
         super().__init__(sentence)
-        self.output = output
+        self.output, self.refused = output, refused
 
 
 @dataclass(slots=True, kw_only=True)
@@ -158,6 +162,8 @@ class Runs:
                 + (f"; ranks {', '.join(map(str, late))} were still there" if late else ""),
                 words,
             )
+        if self.request.form is not Form.SCRIPT and any(one.returncode == USAGE_EXIT for one in results):
+            raise NotComparableError(what, words, refused=_last_line(words).removeprefix("error: "))
         failed = [one for one in results if one.returncode and not one.ended]
         if failed:
             raise NotComparableError(

@@ -20,12 +20,11 @@ def _divided(layer, original, shares):
         if not layer.training or sum(sizes) != len(value) or len(sizes) < 2:
             return original(value)
         first, *rest = value.split(sizes)
-        made = [original(first)]
-        kept = {name: one.clone() for name, one in layer.named_buffers()}
-        made += [original(one) for one in rest]
-        with torch.no_grad():
-            for name, one in layer.named_buffers():  # DDP hands the first rank's statistics to the others
-                one.copy_(kept[name])
+        made, own = [original(first)], dict(layer._buffers)  # DDP hands the first rank's statistics to the others
+        for one in rest:
+            layer._buffers.update({name: buffer.clone() for name, buffer in own.items() if buffer is not None})
+            made.append(original(one))
+        layer._buffers.update(own)
         return torch.cat(made)
 
     return forward

@@ -86,18 +86,20 @@ def _shares(runs, step):
 def _made_of(basis, raw, applied, whole, reference, runs, step, floor):
     names = runs["ranks"].names()
     labels = [[rank, number] for rank, number, _ in basis]
-    lists = distances.zero_where_missing([*[one for _, _, one in basis], *raw, whole])
+    lists = distances.zero_where_missing([*[one for _, _, one in basis], *raw, *applied, whole])
     vectors = [distances.flat(one) for one in lists]
-    shares, sides, one = vectors[: len(basis)], vectors[len(basis) : -1], vectors[-1]
+    shares, one = vectors[: len(basis)], vectors[-1]
+    sides, used = (vectors[at : at + len(raw)] for at in (len(basis), len(basis) + len(raw)))
     found = {
         "shares": labels,
         "ranks": [distances.weights(side, shares) for side in sides],
+        "applied": [distances.weights(side, shares) for side in used],
         "one": distances.weights(one, shares),
         "alike": _alike(shares),
     }
     if step:
         found["with_step_before"] = [_with_step_before(runs, rank, step, side, shares) for rank, side in enumerate(sides)]
-    found["by_parameter"] = _by_parameter(lists, len(basis), names, floor)
+    found["by_parameter"] = _by_parameter(lists, len(basis), len(raw), names, floor)
     clipped = [runs["alone-%d" % rank].tensors(0, step, "gradients") for rank in range(runs["ranks"].world)]
     found["mean_of_clipped"] = _apart_from_mean(applied, clipped, names, floor)
     return found
@@ -121,8 +123,8 @@ def _with_step_before(runs, rank, step, side, shares):
     return distances.weights(side, [*shares, before]) if len(before) == len(side) else None
 
 
-def _by_parameter(lists, count, names, floor):
-    """Returns for each parameter rank 0's weights, where its gradient is large enough to tell."""
+def _by_parameter(lists, count, ranks, names, floor):
+    """Returns for each parameter the weights of what each rank uses, where its gradient is large enough to tell."""
     largest = max([float(one.abs().max()) for one in lists[-1] if one is not None and one.numel()], default=0.0)
     found = {}
     for place, name in enumerate(names):
@@ -132,7 +134,7 @@ def _by_parameter(lists, count, names, floor):
         if max(float(one.abs().max()) for one in column[:count]) <= floor * largest:
             continue
         shares = [one.double().reshape(-1) for one in column[:count]]
-        mine = [distances.weights(one.double().reshape(-1), shares) for one in column[count:-1]]
+        mine = [distances.weights(one.double().reshape(-1), shares) for one in column[-1 - ranks : -1]]
         found[name] = {"ranks": mine, "one": distances.weights(column[-1].double().reshape(-1), shares)}
     return found
 
