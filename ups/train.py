@@ -29,6 +29,7 @@ from ups.distributed import World, barrier, on_all_ranks, random_state, seed_eve
 from ups.ema import Ema
 from ups.errors import AgreedError
 from ups.imports import without_garbage_collection
+from ups.losses import at_least_float32
 from ups.meters import Meter
 from ups.progress import Display
 from ups.run_folder import RunFolder
@@ -344,7 +345,7 @@ def accumulate_gradients(
         with wrapped.no_sync() if quiet else contextlib.nullcontext():  # type: ignore[operator]
             with _autocast(world.device, precision):
                 loss_B = forward(part)
-            loss = (loss_B.float() * part["weight"]).sum()
+            loss = (at_least_float32(loss_B) * part["weight"]).sum()
             (loss * (world.size / count)).backward()
         total += loss.detach()
     return total

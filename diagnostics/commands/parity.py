@@ -23,7 +23,6 @@ from diagnostics.parity import page, words
 from diagnostics.parity.engine import Parity, ParityInterrupted, run_parity
 from diagnostics.parity.request import Form, ParityRequest
 from diagnostics.preflight.live_screen import LiveScreen
-from diagnostics.report import terminal
 
 LOCAL_ONLY = ("wrap", "accumulate", "compiled", "amp")  # options of MODULE:make
 
@@ -167,11 +166,11 @@ def _show(found: Parity, screen: LiveScreen, options: dict[str, Any]) -> None:
     screen.live.clear()
     if options["as_json"]:
         return
+    colour = {0: "32", 1: "1;31", 3: "33"}[found.exit_code]
+    said = words.headline(found)
+    say(f"\033[{colour}m{said}\033[0m" if screen.colour else said, colour=screen.colour)
     for line in page.terminal_lines(found, verbose=options["verbose"]):
         say(line)
-    colour = {0: "32", 1: "1;31", 3: "33"}[found.exit_code]
-    said = f"{words.headline(found)} ({found.seconds:.1f} s)"
-    say(terminal.coloured(said, colour) if screen.colour else said, colour=screen.colour)
 
 
 def _written(found: Sequence[Parity], options: dict[str, Any], command: str, code: int) -> str:

@@ -14,11 +14,13 @@ from diagnostics.machine.contract import Machine
 from diagnostics.parity import hypotheses
 from diagnostics.parity.hypothesis import Explanation
 from diagnostics.parity.measured import Measured
-from diagnostics.parity.request import ParityRequest, Precision, precision_of
+from diagnostics.parity.request import Form, ParityRequest, Precision, precision_of
 from diagnostics.parity.runs import NotComparableError, Runs
 
 # What torch says of two types that do not go together: a program that names float32 itself.
-OTHER_TYPE = re.compile(r"dtype|expected scalar type|Double|Float\b|float64|float32")
+OTHER_TYPE = re.compile(
+    r"\bdtype|scalar type|\b(?:Double|Float|double|float)(?:Tensor)?\b|torch\.float(?:32|64)|\bfloat(?:32|64)\b"
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,13 +73,23 @@ def run_parity(request: ParityRequest, machine: Machine, folder: Path, doing: Ca
 
 def _experiment(found: Parity, machine: Machine, folder: Path, doing: Callable[[str], None]) -> None:
     runs = _with_ranks(found, machine, folder, doing)
-    runs.one()
     facts = runs.facts()
+    if request_is_fed(found.request) and not facts.get("batches"):
+        raise NotComparableError(
+            "no torch DataLoader gave the ranks what they trained on, so it cannot be given to one process; name a function "
+            "that makes model and batches instead: ups-doctor parity MODULE:make"
+        )
+    runs.one()
     found.dtype = str(facts.get("dtype", "float32"))
     found.precision = precision_of(found.dtype, autocast=bool(facts.get("autocast")))
     _measure(found, runs)
     if found.measured is not None and not found.measured.same:
         _ask_why(found, runs)
+
+
+def request_is_fed(request: ParityRequest) -> bool:
+    """Whether one process is given what the loaders of the ranks gave."""
+    return request.form is Form.SCRIPT
 
 
 def _with_ranks(found: Parity, machine: Machine, folder: Path, doing: Callable[[str], None]) -> Runs:
@@ -87,7 +99,7 @@ def _with_ranks(found: Parity, machine: Machine, folder: Path, doing: Callable[[
     try:
         runs.ranks()
     except NotComparableError as error:
-        if request.dtype or not OTHER_TYPE.search(str(error) + error.output):
+        if request.dtype or not OTHER_TYPE.search(str(error)):
             raise
         found.notes.append("it computes in a type that it names itself, not in float64: compared as it is")
         runs = Runs(request=request, machine=machine, folder=folder / "as-it-is", dtype="", doing=doing)
@@ -117,6 +129,22 @@ def _ask_why(found: Parity, runs: Runs) -> None:
     _measure(found, runs)
     if found.measured is not None:
         found.explanations = explained(found.measured)
+        if not found.explanations:
+            found.undecided = _random_numbers(found.measured)
+
+
+def _random_numbers(measured: Measured) -> str:
+    """Returns why a difference that nothing explains may be that of random numbers, "" where it cannot be."""
+    facts = measured.facts
+    if facts.get("compiled") and facts.get("kinds", {}).get("dropout"):
+        return "dropout inside a compiled model draws numbers that cannot be handed out again; compare it uncompiled"
+    if facts.get("draws_cut"):
+        return "the model draws more random numbers, or others, than can be kept and handed out again"
+    if measured.raw.get("draws_for_whole_batches"):
+        return (
+            "the model draws random numbers for a whole batch, not for each sample: ranks draw others than one process"
+        )
+    return ""
 
 
 def explained(measured: Measured) -> tuple[Explanation, ...]:

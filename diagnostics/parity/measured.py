@@ -29,6 +29,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """A pass over a loader: `given` samples on all ranks, `different` ones; `fills` says that the last ones fill up."""
+
+    number: int
+    given: int
+    different: int
+    fills: bool
+    by_rank: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """One experiment. `raw` is the comparison's answer; see children/parity/comparison.py."""
 
@@ -77,7 +88,13 @@ class Measured:
     @property
     def same(self) -> bool:
         """Whether nothing differs."""
-        return self.first is None and not self.start_differs
+        return self.first is None and not self.start_differs and not self.repeats
+
+    @property
+    def repeats(self) -> tuple[Repeats, ...]:
+        """Passes over a loader in which ranks were given samples of each other, though each has its own only once."""
+        found = (repeats_of(one["batches"], int(one["pass"])) for one in self.raw.get("passes", ()))
+        return tuple(one for one in found if one is not None)
 
     def row(self, name: str) -> Row | None:
         """Returns one row, None where it was not measured."""
@@ -119,7 +136,30 @@ class Measured:
 
 def rows_of(found: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
     """Returns the comparison's rows."""
-    return tuple(Row(name=one["row"], largest=one["largest"], at=one.get("at", {}), first=one["first"]) for one in found)
+    return tuple(
+        Row(name=one["row"], largest=one["largest"], at=one.get("at", {}), first=one["first"]) for one in found
+    )
+
+
+def repeats_of(batches: Sequence[Sequence[Sequence[str]]], number: int) -> Repeats | None:
+    """Returns what ranks have in common within one pass, None where each has its own.
+
+    Content tells samples apart: where a rank meets the same one twice, equal ones are many, and nothing is said. A single
+    common sample is one too many only where it ends a rank's pass and began one: so a sampler fills up.
+    """
+    ranks = [[digest for batch in one for digest in batch] for one in batches]
+    whole = [digest for one in ranks for digest in one]
+    common = len(whole) - len(set(whole))
+    if not common or any(len(one) != len(set(one)) for one in ranks):
+        return None
+    began = {digest for one in ranks if one for digest in one[:common]}
+    ended = {digest for one in ranks if one for digest in one[-common:]}
+    seen = {digest for digest in whole if whole.count(digest) > 1}
+    fills = common < len(ranks) and seen <= began & ended
+    if common == 1 and not fills:
+        return None
+    by_rank = tuple(len(one) for one in ranks)
+    return Repeats(number=number, given=len(whole), different=len(set(whole)), fills=fills, by_rank=by_rank)
 
 
 def listed(values: Sequence[float]) -> str:

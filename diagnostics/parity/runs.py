@@ -118,7 +118,9 @@ class Runs:
             return self._task({"kind": "loop", "request": loop}, nproc, environment)
         argv = [word.replace("{nproc}", str(nproc)) for word in asked.argv]
         if asked.own_launch:
-            return self.machine.ranks.run_command(argv, 1, deadline_s=asked.deadline_s, env={**environment, **NO_LAUNCHER})
+            return self.machine.ranks.run_command(
+                argv, 1, deadline_s=asked.deadline_s, env={**environment, **NO_LAUNCHER}
+            )
         if self._may_fork(argv):
             kind = "module" if argv[1] == "-m" else "script"
             return self._task({"kind": kind, "argv": argv[2:] if kind == "module" else argv[1:]}, nproc, environment)

@@ -41,7 +41,11 @@ def precision(found: Parity) -> str:
 def table(measured: Measured) -> Iterator[tuple[str, str, str, str]]:
     """Yields quantity, largest relative difference, where it is, and whether it is too large."""
     for row in measured.rows:
-        yield row.name, _amount(row), place(row.at), "differs" if row.first is not None else "same"
+        if row.name == "samples" and measured.repeats:
+            one = measured.repeats[0]
+            yield row.name, f"{one.given - one.different} repeated", f"pass {one.number}", "differs"
+        else:
+            yield row.name, _amount(row), place(row.at), "differs" if row.first is not None else "same"
 
 
 def _amount(row: Row) -> str:
@@ -64,6 +68,9 @@ def place(at: object) -> str:
 def first_difference(measured: Measured) -> str:
     """Returns where it begins: step, quantity, module, parameter, rank, both values."""
     row = measured.first
+    if row is None and measured.repeats:
+        one = measured.repeats[0]
+        return f"pass {one.number} over a loader: {one.given} samples on the ranks, {one.different} different ones"
     if measured.start_differs:
         start = measured.raw["start"]
         return f"before step 0: {start['name']}{_module(start['name'])}, rank {start['rank']}{_values(start.get('values'))}"

@@ -1,6 +1,6 @@
 """`ups-doctor parity` on planted defects: is each called by its name, with its factor, and does a healthy one stay silent.
 
-    python tests/benchmarks/parity_defects.py [NAME ...]
+python tests/benchmarks/parity_defects.py [NAME ...]
 """
 
 from __future__ import annotations

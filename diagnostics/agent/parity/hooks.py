@@ -52,8 +52,12 @@ def _hook_optimizers(session):
         session.guarded(session.made, self)
 
     module.Optimizer.__init__ = __init__
-    module.register_optimizer_step_pre_hook(lambda optimizer, *_: _nothing(session.guarded(session.stepping, optimizer)))
-    module.register_optimizer_step_post_hook(lambda optimizer, *_: _nothing(session.guarded(session.stepped, optimizer)))
+    module.register_optimizer_step_pre_hook(
+        lambda optimizer, *_: _nothing(session.guarded(session.stepping, optimizer))
+    )
+    module.register_optimizer_step_post_hook(
+        lambda optimizer, *_: _nothing(session.guarded(session.stepped, optimizer))
+    )
 
 
 def _nothing(_):

@@ -26,8 +26,8 @@ class Draws:
         self.busy = False
 
     def wanted(self):
-        """Whether a random function that is called now is the model's."""
-        return self.session.started and not self.busy and self.inside()
+        """Whether a random function that is called now is the model's, and does draw: no compiler looks through it."""
+        return self.session.started and not self.busy and self.inside() and not _is_traced()
 
     def draw(self, make, name, shape):
         """Returns random numbers of this shape: drawn and kept, or those that the ranks drew."""
@@ -79,14 +79,22 @@ class Draws:
             if sum(sizes) == shape[dimension] and rest == {shape[:dimension] + shape[dimension + 1 :]}:
                 whole = torch.cat(shares, dimension)
                 order = self.session.order_of_samples()
-                return whole if order is None or len(order) != shape[dimension] else whole.index_select(
-                    dimension, torch.tensor(order)
+                return (
+                    whole
+                    if order is None or len(order) != shape[dimension]
+                    else whole.index_select(dimension, torch.tensor(order))
                 )
         if all(tuple(one.shape) == shape for one in shares):
             if not all(torch.equal(one, shares[0]) for one in shares[1:]):
                 self.session.facts["draws_for_whole_batches"] = True
             return shares[0]
         return None
+
+
+def _is_traced():
+    import torch
+
+    return torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0
 
 
 def place_hooks(session, inside):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
+import shutil
 import sys
 import weakref
 
@@ -27,7 +28,14 @@ class Session:
         self.started = False
         self.draws = None
         self._theirs = None
-        self.facts = {"world": 1, "loaders": {}, "optimizers": [], "steps": 0, "pid": os.getpid(), "argv0": sys.argv[:1]}
+        self.facts = {
+            "world": 1,
+            "loaders": {},
+            "optimizers": [],
+            "steps": 0,
+            "pid": os.getpid(),
+            "argv0": sys.argv[:1],
+        }
         self._fresh()
 
     def forked(self):
@@ -80,6 +88,7 @@ class Session:
         """A module is called from outside any other: before the first such call, the start is the same everywhere."""
         if self.started or not self._trained(module):
             return
+        self._refuse_what_is_too_large()
         self.started = True
         self.root = weakref.ref(module)
         folder = self.place()
@@ -104,6 +113,17 @@ class Session:
         if self.mode != "alone":
             writing.save(folder, "start.pt", self._state(module))
         writing.write_facts(folder, self.facts)
+
+    def _refuse_what_is_too_large(self):
+        """All of it is kept, on all ranks, for each step: gradients twice, parameters, and what an optimizer has."""
+        one = sum(tensors.local(value).numel() * value.element_size() for group in self.parameters() for value in group)
+        needed = 6 * one * self.plan["steps"] * (2 * self.plan["world"] + 2)
+        free = shutil.disk_usage(self.plan["folder"]).free
+        if needed > free // 2:
+            self.refuse(
+                "%.0f GiB would be needed to keep what it computes, and %.0f GiB are free: "
+                "take a smaller model, fewer --steps, or a larger TMPDIR" % (needed / 2**30, free / 2**30)
+            )
 
     def _trained(self, module):
         held = {id(one) for group in self.parameters() for one in group}
@@ -137,6 +157,7 @@ class Session:
 
     def given(self, number, index, position, batch):
         """A loader handed a batch over."""
+        self.facts["batches"] = self.facts.get("batches", 0) + 1
         entry = {"loader": number, "pass": index, "batch": position}
         entry.update(tensors.batch_facts(batch))
         self.batches.append(entry)
@@ -239,7 +260,10 @@ class Session:
                 writing.load(os.path.join(self.plan["source"], "rank-%d" % rank), "step-%d.pt" % self.steps)
                 for rank in range(self.plan["world"])
             ]
-            self._theirs = self.steps, [digest for one in steps for entry in one["batches"] for digest in entry["samples"]]
+            self._theirs = (
+                self.steps,
+                [digest for one in steps for entry in one["batches"] for digest in entry["samples"]],
+            )
         places = {digest: at for at, digest in enumerate(self._theirs[1])}
         found = [places.get(digest) for digest in mine]
         return None if None in found else found

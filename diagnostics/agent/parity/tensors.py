@@ -73,7 +73,10 @@ def completed(parts, shards):
     import torch
 
     return [
-        [values[0] if dimension is None else torch.cat(values, dimension) for values, dimension in zip(zip(*group), dims)]
+        [
+            values[0] if dimension is None else torch.cat(values, dimension)
+            for values, dimension in zip(zip(*group), dims)
+        ]
         for group, dims in zip(zip(*parts), shards)
     ]
 
@@ -145,7 +148,9 @@ def batch_facts(batch):
     for at in range(min(size, MOST_ROWS)):
         digest = hashlib.sha256()
         for one in rows:
-            digest.update(one[at].contiguous().reshape(-1).view(_bytes()).numpy().tobytes() if one[at].dim() else _scalar(one[at]))
+            digest.update(
+                one[at].contiguous().reshape(-1).view(_bytes()).numpy().tobytes() if one[at].dim() else _scalar(one[at])
+            )
         samples.append(digest.hexdigest()[:16])
     return {"size": size, "samples": samples, "counts": counts}
 

@@ -17,6 +17,7 @@ def compare(request):
         "draws_for_whole_batches": bool(one.facts[0].get("draws_for_whole_batches")),
         "rows": rows.compared(ranks, one, tolerance, floor),
         "start": _start(ranks, floor),
+        "passes": rows.passes(ranks),
     }
     if answer["steps"]:
         answer["lines"] = _lines(ranks)
@@ -29,7 +30,7 @@ def compare(request):
 
 
 def _facts(ranks):
-    kept = ("kinds", "class", "wrapper", "backend", "group", "draws_cut")
+    kept = ("kinds", "class", "wrapper", "backend", "group", "draws_cut", "compiled")
     return {name: ranks.facts[0][name] for name in kept if name in ranks.facts[0]}
 
 

@@ -12,7 +12,9 @@ def largest(one, other, names, floor):
     gradient that is nothing but rounding counts as nothing.
     """
     pairs = [(name, first, second) for name, first, second in zip(names, one, other)]
-    sizes = [float(value.abs().max()) for _, *values in pairs for value in values if value is not None and value.numel()]
+    sizes = [
+        float(value.abs().max()) for _, *values in pairs for value in values if value is not None and value.numel()
+    ]
     least = floor * max([size for size in sizes if math.isfinite(size)], default=0.0)
     worst = {"difference": 0.0, "name": "", "values": []}
     for name, first, second in pairs:

@@ -98,7 +98,9 @@ def _made_of(basis, raw, applied, whole, reference, runs, step, floor):
         "alike": _alike(shares),
     }
     if step:
-        found["with_step_before"] = [_with_step_before(runs, rank, step, side, shares) for rank, side in enumerate(sides)]
+        found["with_step_before"] = [
+            _with_step_before(runs, rank, step, side, shares) for rank, side in enumerate(sides)
+        ]
     found["by_parameter"] = _by_parameter(lists, len(basis), len(raw), names, floor)
     clipped = [runs["alone-%d" % rank].tensors(0, step, "gradients") for rank in range(runs["ranks"].world)]
     found["mean_of_clipped"] = _apart_from_mean(applied, clipped, names, floor)
@@ -116,8 +118,10 @@ def _with_step_before(runs, rank, step, side, shares):
     """Returns the weights where the rank's gradient of the step before is one more share: was it ever set to zero?"""
     before = distances.flat(
         distances.zero_where_missing(
-            [_before_clipping(runs["ranks"], step - 1, rank) or runs["ranks"].tensors(rank, step - 1, "gradients"),
-             runs["ranks"].tensors(rank, step, "gradients")]
+            [
+                _before_clipping(runs["ranks"], step - 1, rank) or runs["ranks"].tensors(rank, step - 1, "gradients"),
+                runs["ranks"].tensors(rank, step, "gradients"),
+            ]
         )[0]
     )
     return distances.weights(side, [*shares, before]) if len(before) == len(side) else None

@@ -59,11 +59,31 @@ def _samples(table, ranks, one, step):
     theirs = samples(one.step(0, step))
     if not mine or not theirs:
         return
-    apart = len(set(mine) ^ set(theirs)) + abs(len(mine) - len(theirs)) + (len(mine) - len(set(mine))) * (
-        len(theirs) == len(set(theirs))
+    apart = (
+        len(set(mine) ^ set(theirs))
+        + abs(len(mine) - len(theirs))
+        + (len(mine) - len(set(mine))) * (len(theirs) == len(set(theirs)))
     )
-    table.add("samples", float(apart > 0), step=step, values=[len(mine), len(theirs)], missing=len(set(theirs) - set(mine)),
-              extra=len(mine) - len(set(mine)))
+    table.add(
+        "samples",
+        float(apart > 0),
+        step=step,
+        values=[len(mine), len(theirs)],
+        missing=len(set(theirs) - set(mine)),
+        extra=len(mine) - len(set(mine)),
+    )
+
+
+def passes(ranks):
+    """Returns for each pass over a loader which samples each rank was given, in order."""
+    found = {}
+    for rank in range(ranks.world):
+        for step in range(ranks.steps):
+            for entry in ranks.step(rank, step)["batches"]:
+                key = (entry["loader"], entry["pass"])
+                given = found.setdefault(key, [[] for _ in range(ranks.world)])
+                given[rank].append(entry["samples"])
+    return [{"loader": key[0], "pass": key[1], "batches": value} for key, value in sorted(found.items())]
 
 
 def samples(step):
@@ -98,13 +118,18 @@ def _random_numbers(table, ranks, step):
 
 def _is_by_sample(name, drawn, step):
     """Whether these numbers are one set a sample: others may be shared on purpose."""
-    return "dropout" in name or len(drawn) == sum(entry["size"] for entry in step["batches"]) / max(1, len(step["losses"]))
+    return "dropout" in name or len(drawn) == sum(entry["size"] for entry in step["batches"]) / max(
+        1, len(step["losses"])
+    )
 
 
 def _norms(table, mine, alone, step, rank):
     for first, second in zip(mine["clips"], alone["clips"]):
         table.add(
-            "clipped norm", distances.numbers(first.get("norm"), second.get("norm")), step=step, rank=rank,
+            "clipped norm",
+            distances.numbers(first.get("norm"), second.get("norm")),
+            step=step,
+            rank=rank,
             values=[first.get("norm"), second.get("norm")],
         )
 

@@ -43,7 +43,9 @@ def explain(measured: Measured) -> Explanation | None:
     return Explanation(
         code=CODE,
         name="ragged-batch" if ragged else NAME,
-        sentence=sentence if counts else f"each rank divides by its own count: the ranks weigh {listed(theirs)} in one process",
+        sentence=sentence
+        if counts
+        else f"each rank divides by its own count: the ranks weigh {listed(theirs)} in one process",
         factor=" : ".join(map(str, counts)) or listed(theirs),
         proof=(
             f"weights of the ranks' shares: {listed(mine)} on the ranks, {listed(theirs)} in one process",

@@ -55,7 +55,9 @@ def _lost(measured: Measured, step: Mapping[str, Any], number: int) -> Explanati
         return None
     mine, theirs = measured.shares(step, side), measured.shares(step)
     lost = [key for key in mine if abs(mine[key]) <= measured.tight < abs(theirs[key])]
-    if not lost or len(lost) == len(mine) or all(key in lost for key in mine if key[0]):  # the other ranks' are elsewhere
+    if (
+        not lost or len(lost) == len(mine) or all(key in lost for key in mine if key[0])
+    ):  # the other ranks' are elsewhere
         return None
     shown = ", ".join(f"{piece + 1} of rank {rank}" for rank, piece in lost[:6])
     return Explanation(

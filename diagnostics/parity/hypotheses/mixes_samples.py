@@ -22,12 +22,21 @@ NAME = "mixes-samples"
 def explain(measured: Measured) -> Explanation | None:
     """Holds where the ranks' gradient is the mean of the shares, and one process's is no sum of them."""
     step = measured.gradient_step
-    if step is None or not measured.can_tell(step) or measured.fits(step["one"]) or measured.raw.get("draws_for_whole_batches"):
+    if (
+        step is None
+        or not measured.can_tell(step)
+        or measured.fits(step["one"])
+        or measured.raw.get("draws_for_whole_batches")
+    ):
         return None
     side = step["ranks"][0]
     weights = measured.shares(step, side)
     by_rank = [sum(one for (rank, _), one in weights.items() if rank == wanted) for wanted in range(measured.world)]
-    if not measured.fits(side) or not all(measured.near(one, by_rank[0]) for one in by_rank) or _statistics_divided(measured):
+    if (
+        not measured.fits(side)
+        or not all(measured.near(one, by_rank[0]) for one in by_rank)
+        or _statistics_divided(measured)
+    ):
         return None
     return Explanation(
         code=CODE,

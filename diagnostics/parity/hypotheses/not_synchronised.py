@@ -61,7 +61,11 @@ def _local_pieces(measured: Measured, step: Mapping[str, Any]) -> list[int]:
     if not all(measured.fits(side) for side in step["applied"]):
         return []
     numbers = sorted({number for _, number in step["shares"]})
-    return [number for number in numbers if all(_own_only(measured, step, rank, number) for rank, _ in enumerate(step["applied"]))]
+    return [
+        number
+        for number in numbers
+        if all(_own_only(measured, step, rank, number) for rank, _ in enumerate(step["applied"]))
+    ]
 
 
 def _own_only(measured: Measured, step: Mapping[str, Any], rank: int, number: int) -> bool:
@@ -78,7 +82,9 @@ def _explanation(
     for rank, side in enumerate(step["applied"]):
         if not names:
             weights = measured.shares(step, side)
-            of = [sum(weight for (one, _), weight in weights.items() if one == other) for other in range(measured.world)]
+            of = [
+                sum(weight for (one, _), weight in weights.items() if one == other) for other in range(measured.world)
+            ]
             shown = " + ".join(f"{weight:.6g} x g[{other}]" for other, weight in enumerate(of))
             proof.append(f"gradient of rank {rank} = {shown}, residual {side['residual']:.2g}")
     proof += [f"{name}: only the rank's own share" for name in names]

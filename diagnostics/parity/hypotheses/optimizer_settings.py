@@ -41,7 +41,9 @@ def _explanation(measured: Measured, number: int, found: tuple[int, int, str, fl
         name=NAME,
         sentence=f"{name} is {mine:.6g} on the ranks and {theirs:.6g} in one process{times}{meaning}",
         factor=f"{ratio:.6g}{meaning}",
-        proof=(f"step {number}, rank {rank}, parameter group {group}: {name} = {mine:.9g}, in one process {theirs:.9g}",),
+        proof=(
+            f"step {number}, rank {rank}, parameter group {group}: {name} = {mine:.9g}, in one process {theirs:.9g}",
+        ),
         fix="derive it from the global batch, not from the number of ranks",
         where=str(measured.lines.get("step", "")),
         step=number,
