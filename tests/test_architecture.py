@@ -119,7 +119,8 @@ AGENT_ARROWS = {
 LONG = {"agent": "agent", "s": "static", "d": "dynamic", "m": "machine"}
 PLUGINS = {
     "audit": "CODE", "cache/formats": "CODE", "cache/folder_checks": "CODE", "diagnosis": "CODE",
-    "inspection/checks": "CODE", "parity/hypotheses": "CODE", "preflight": "CODE", "report/check_sections": "ORDER", "report/run_sections": "ORDER",
+    "inspection/checks": "CODE", "parity/hypotheses": "CODE", "preflight": "CODE",
+    "report/check_sections": "ORDER", "report/run_sections": "ORDER",
 }  # fmt: skip
 MOST_FILES = 25  # in one folder
 MOST_LINES = 350  # of one file

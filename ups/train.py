@@ -345,7 +345,7 @@ def accumulate_gradients(
         with wrapped.no_sync() if quiet else contextlib.nullcontext():  # type: ignore[operator]
             with _autocast(world.device, precision):
                 loss_B = forward(part)
-            loss = (at_least_float32(loss_B) * part["weight"]).sum()
+            loss: Any = (at_least_float32(loss_B) * part["weight"]).sum()
             (loss * (world.size / count)).backward()
         total += loss.detach()
     return total

@@ -76,8 +76,8 @@ def _experiment(found: Parity, machine: Machine, folder: Path, doing: Callable[[
     facts = runs.facts()
     if request_is_fed(found.request) and not facts.get("batches"):
         raise NotComparableError(
-            "no torch DataLoader gave the ranks what they trained on, so it cannot be given to one process; name a function "
-            "that makes model and batches instead: ups-doctor parity MODULE:make"
+            "no torch DataLoader gave the ranks what they trained on, so it cannot be given to one process; "
+            "name a function that makes model and batches instead: ups-doctor parity MODULE:make"
         )
     runs.one()
     found.dtype = str(facts.get("dtype", "float32"))

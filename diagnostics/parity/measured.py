@@ -29,7 +29,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repeats:
+class CommonSamples:
     """A pass over a loader: `given` samples on all ranks, `different` ones; `fills` says that the last ones fill up."""
 
     number: int
@@ -91,7 +91,7 @@ class Measured:
         return self.first is None and not self.start_differs and not self.repeats
 
     @property
-    def repeats(self) -> tuple[Repeats, ...]:
+    def repeats(self) -> tuple[CommonSamples, ...]:
         """Passes over a loader in which ranks were given samples of each other, though each has its own only once."""
         found = (repeats_of(one["batches"], int(one["pass"])) for one in self.raw.get("passes", ()))
         return tuple(one for one in found if one is not None)
@@ -141,11 +141,11 @@ def rows_of(found: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
     )
 
 
-def repeats_of(batches: Sequence[Sequence[Sequence[str]]], number: int) -> Repeats | None:
+def repeats_of(batches: Sequence[Sequence[Sequence[str]]], number: int) -> CommonSamples | None:
     """Returns what ranks have in common within one pass, None where each has its own.
 
-    Content tells samples apart: where a rank meets the same one twice, equal ones are many, and nothing is said. A single
-    common sample is one too many only where it ends a rank's pass and began one: so a sampler fills up.
+    Content tells samples apart: where a rank meets the same one twice, equal ones are many, and nothing is said. A
+    single common sample is one too many only where it ends a rank's pass and began one: so a sampler fills up.
     """
     ranks = [[digest for batch in one for digest in batch] for one in batches]
     whole = [digest for one in ranks for digest in one]
@@ -159,7 +159,7 @@ def repeats_of(batches: Sequence[Sequence[Sequence[str]]], number: int) -> Repea
     if common == 1 and not fills:
         return None
     by_rank = tuple(len(one) for one in ranks)
-    return Repeats(number=number, given=len(whole), different=len(set(whole)), fills=fills, by_rank=by_rank)
+    return CommonSamples(number=number, given=len(whole), different=len(set(whole)), fills=fills, by_rank=by_rank)
 
 
 def listed(values: Sequence[float]) -> str:

@@ -86,7 +86,7 @@ def _assumed(found: Parity) -> str:
     tolerance = found.measured.tolerance if found.measured else 0.0
     how = {
         "made": "One process trains on the whole global batches, in a plain loop.",
-        "script": "One process ran the same script; its loaders gave it what all ranks' loaders had given, joined step by step.",
+        "script": "One process ran the same script; its loaders gave it what those of all ranks gave, joined.",
         "adapter": "One process ran the trainer with one rank, on the global batches that it makes itself.",
     }[request.form]
     return (

@@ -159,9 +159,10 @@ class Runs:
         words = _said(results)
         late = [one.rank for one in results if one.timed_out]
         if late or not results:
+            shown = ", ".join(map(str, late))
             raise NotComparableError(
-                f"{what}, it took {min(taken)} of {self.request.steps} steps in {self.request.deadline_s:g} s and was ended"
-                + (f"; ranks {', '.join(map(str, late))} were still there" if late else ""),
+                f"{what}, it took {min(taken)} of {self.request.steps} steps in {self.request.deadline_s:g} s "
+                f"and was ended{f' on rank {shown}' if late else ''}",
                 words,
             )
         if self.request.form is not Form.SCRIPT and any(one.returncode == USAGE_EXIT for one in results):
@@ -169,7 +170,8 @@ class Runs:
         failed = [one for one in results if one.returncode and not one.ended]
         if failed:
             raise NotComparableError(
-                f"{what}, rank {failed[0].rank} ended with {_end(failed[0])} after {min(taken)} steps: {_last_line(words)}",
+                f"{what}, rank {failed[0].rank} ended with {_end(failed[0])} after {min(taken)} steps: "
+                f"{_last_line(words)}",
                 words,
             )
         if not min(taken):

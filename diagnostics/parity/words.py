@@ -29,7 +29,8 @@ def headline(found: Parity) -> str:
 def _closest(found: Parity, measured: Measured) -> str:
     largest = max((row.largest for row in measured.rows), default=0.0)
     steps = f"{measured.steps} step{'s' * (measured.steps != 1)}"
-    return f"largest relative difference {largest:.2g} in {steps}, tolerance {measured.tolerance:.0e} in {precision(found)}"
+    allowed = f"tolerance {measured.tolerance:.0e} in {precision(found)}"
+    return f"largest relative difference {largest:.2g} in {steps}, {allowed}"
 
 
 def precision(found: Parity) -> str:
@@ -73,7 +74,10 @@ def first_difference(measured: Measured) -> str:
         return f"pass {one.number} over a loader: {one.given} samples on the ranks, {one.different} different ones"
     if measured.start_differs:
         start = measured.raw["start"]
-        return f"before step 0: {start['name']}{_module(start['name'])}, rank {start['rank']}{_values(start.get('values'))}"
+        name, values = start["name"], start.get("values") or ("", "")
+        return (
+            f"before step 0: {name}{_module(name)}: {values[0]:.9g} on rank 0, {values[1]:.9g} on rank {start['rank']}"
+        )
     if row is None or row.first is None:
         return ""
     at = row.first

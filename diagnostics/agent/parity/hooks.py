@@ -9,7 +9,8 @@ import traceback
 
 from ..imports import when_imported
 from ..torch_hooks.dynamo import leave_uncompiled
-from . import loaders, randoms, session as sessions, structures, tensors, writing
+from . import loaders, randoms, structures, tensors, writing
+from . import session as sessions
 
 OPTIMIZERS = "torch.optim.optimizer"
 

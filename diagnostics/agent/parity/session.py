@@ -136,10 +136,10 @@ class Session:
         }
 
     def _start_from(self, state, module):
-        for group, kept in zip(self.parameters(), state["parameters"]):
+        for group, kept in zip(self.parameters(), state["parameters"]):  # noqa: B905 - strict came with 3.10
             if len(group) != len(kept):
                 self.refuse("the optimizer holds %d parameters here and %d on the ranks" % (len(group), len(kept)))
-            for one, value in zip(group, kept):
+            for one, value in zip(group, kept):  # noqa: B905 - strict came with 3.10
                 tensors.fill(one, value)
         for name, one in module.named_buffers():
             value = state["buffers"].get(tensors.clean(name))

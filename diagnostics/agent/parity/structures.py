@@ -49,7 +49,7 @@ def joined(shares, path="the batch"):
     if isinstance(first, (list, tuple)):
         if all(isinstance(one, str) for one in first):
             return type(first)([one for share in shares for one in share])
-        parts = zip(*shares)
+        parts = zip(*shares)  # noqa: B905 - strict came with 3.10
         return _sequence(first, [joined(list(part), "%s[%d]" % (path, at)) for at, part in enumerate(parts)])
     if all(share == first for share in shares[1:]):
         return first

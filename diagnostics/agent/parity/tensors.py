@@ -75,9 +75,9 @@ def completed(parts, shards):
     return [
         [
             values[0] if dimension is None else torch.cat(values, dimension)
-            for values, dimension in zip(zip(*group), dims)
+            for values, dimension in zip(zip(*group), dims)  # noqa: B905 - strict came with 3.10
         ]
-        for group, dims in zip(zip(*parts), shards)
+        for group, dims in zip(zip(*parts), shards)  # noqa: B905 - strict came with 3.10
     ]
 
 
@@ -97,8 +97,8 @@ def fill(target, value):
 def difference(after, before):
     """Returns what was added to gradients, None where there are none."""
     return [
-        [None if new is None else new if old is None else new - old for new, old in zip(news, olds)]
-        for news, olds in zip(after, before)
+        [None if new is None else new if old is None else new - old for new, old in zip(news, olds)]  # noqa: B905 - strict came with 3.10
+        for news, olds in zip(after, before)  # noqa: B905 - strict came with 3.10
     ]
 
 

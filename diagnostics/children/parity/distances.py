@@ -11,7 +11,7 @@ def largest(one, other, names, floor):
     Relative to the larger of: the tensor's largest number, `floor` times the largest number of all tensors. So a
     gradient that is nothing but rounding counts as nothing.
     """
-    pairs = [(name, first, second) for name, first, second in zip(names, one, other)]
+    pairs = [(name, first, second) for name, first, second in zip(names, one, other)]  # noqa: B905 - strict came with 3.10
     sizes = [
         float(value.abs().max()) for _, *values in pairs for value in values if value is not None and value.numel()
     ]
@@ -68,9 +68,9 @@ def flat(tensors):
 
 def zero_where_missing(lists):
     """Returns the lists with zeros in the place of None, where another list has a tensor."""
-    models = [next((one for one in column if one is not None), None) for column in zip(*lists)]
+    models = [next((one for one in column if one is not None), None) for column in zip(*lists)]  # noqa: B905 - strict came with 3.10
     return [
-        [torch.zeros_like(model) if one is None and model is not None else one for one, model in zip(row, models)]
+        [torch.zeros_like(model) if one is None and model is not None else one for one, model in zip(row, models)]  # noqa: B905 - strict came with 3.10
         for row in lists
     ]
 

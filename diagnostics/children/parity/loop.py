@@ -1,4 +1,4 @@
-"""The training loop around what a user's `make()` gives, as one of N ranks, as one process, or with one rank's share."""
+"""The loop around what a user's `make()` gives: as one of N ranks, as one process, or with one rank's share."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ def run_or_refuse(request):
     """Trains; exits with code 2 and one sentence where what was named cannot be used."""
     try:
         run(request)
-    except making.Refusal as refusal:
+    except making.RefusedError as refusal:
         sys.stderr.write("%s\n" % refusal)
         sys.exit(2)
 
@@ -114,7 +114,7 @@ class Loop:
                 loss = self.loss(model, part) / len(parts)
             loss.backward()
         if self.given.get("clip"):
-            torch.nn.utils.clip_grad_norm_([one for one in model.parameters()], self.given["clip"])
+            torch.nn.utils.clip_grad_norm_(list(model.parameters()), self.given["clip"])
         optimizer.step()
 
     def _autocast(self):

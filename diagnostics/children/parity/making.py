@@ -12,7 +12,7 @@ import torch
 KEYS = ("model", "loss", "batches", "optimizer", "wrap", "shard", "train_step", "reference_step", "clip", "accumulate")
 
 
-class Refusal(Exception):
+class RefusedError(Exception):
     """What was named cannot be used; the argument is the sentence."""
 
 
@@ -32,30 +32,32 @@ def load(spec):
             module = importlib.import_module(where)
         return getattr(module, name)
     except (ImportError, FileNotFoundError, AttributeError) as error:
-        raise Refusal("%s: %s" % (spec, error)) from error
+        raise RefusedError("%s: %s" % (spec, error)) from error
 
 
 def made(spec):
     """Calls the user's function and returns its parts by name."""
     value = load(spec)()
     if isinstance(value, tuple):
-        value = dict(zip(("model", "loss", "batches", "optimizer"), value))
+        value = dict(zip(("model", "loss", "batches", "optimizer"), value))  # noqa: B905 - strict came with 3.10
     elif is_dataclass(value):
         value = {name: getattr(value, name) for name in field_names(value)}
     if not isinstance(value, dict) or not isinstance(value.get("model"), torch.nn.Module):
-        raise Refusal("%s returned no (model, loss, batches) and no dict with these names" % spec)
+        raise RefusedError("%s returned no (model, loss, batches) and no dict with these names" % spec)
     unknown = sorted(set(value) - set(KEYS))
     if unknown:
-        raise Refusal("%s returned %r, which means nothing here; known are: %s" % (spec, unknown[0], ", ".join(KEYS)))
+        raise RefusedError(
+            "%s returned %r, which means nothing here; known are: %s" % (spec, unknown[0], ", ".join(KEYS))
+        )
     for name in ("loss", "batches"):
         if value.get(name) is None and not (name == "loss" and value.get("reference_step")):
-            raise Refusal("%s returned no %s" % (spec, name))
+            raise RefusedError("%s returned no %s" % (spec, name))
     return value
 
 
 def field_names(value):
     """Returns the fields of a dataclass."""
-    return [name for name in value.__dataclass_fields__]
+    return list(value.__dataclass_fields__)
 
 
 def loss_of(given):

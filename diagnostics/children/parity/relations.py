@@ -65,7 +65,7 @@ def _factors(mine, theirs, names, floor):
     found = distances.factor(*map(distances.flat, both))
     least = floor * max([float(one.abs().max()) for one in both[1] if one is not None and one.numel()], default=0.0)
     each = {}
-    for name, first, second in zip(names, *both):
+    for name, first, second in zip(names, *both):  # noqa: B905 - strict came with 3.10
         if second is not None and second.numel() and float(second.abs().max()) > least and first.shape == second.shape:
             each[name] = distances.factor(first.double().reshape(-1), second.double().reshape(-1))
     return {**found, "by_parameter": each}
@@ -115,7 +115,7 @@ def _alike(shares):
 
 
 def _with_step_before(runs, rank, step, side, shares):
-    """Returns the weights where the rank's gradient of the step before is one more share: was it ever set to zero?"""
+    """Returns the weights with the rank's gradient of the step before as one more share: it may never be set to 0."""
     before = distances.flat(
         distances.zero_where_missing(
             [
@@ -146,5 +146,5 @@ def _by_parameter(lists, count, ranks, names, floor):
 def _apart_from_mean(applied, clipped, names, floor):
     """Returns how far what the optimizers use is from the mean of what each rank would have clipped by itself."""
     lists = distances.zero_where_missing(clipped)
-    mean = [None if column[0] is None else sum(column) / len(column) for column in zip(*lists)]
+    mean = [None if column[0] is None else sum(column) / len(column) for column in zip(*lists)]  # noqa: B905 - strict came with 3.10
     return max(distances.largest(mine, mean, names, floor)["difference"] for mine in applied)

@@ -108,7 +108,7 @@ def _losses(table, ranks, alone, step):
 
 def _random_numbers(table, ranks, step):
     drawn = [ranks.draws(rank, step) for rank in range(ranks.world)]
-    for place, ((name, first), *others) in enumerate(zip(*drawn)):
+    for place, ((name, first), *others) in enumerate(zip(*drawn)):  # noqa: B905 - strict came with 3.10
         if not first.dim() or first.numel() < LEAST_DRAWN or not _is_by_sample(name, first, ranks.step(0, step)):
             continue
         for rank, (_, other) in enumerate(others, 1):
@@ -124,7 +124,7 @@ def _is_by_sample(name, drawn, step):
 
 
 def _norms(table, mine, alone, step, rank):
-    for first, second in zip(mine["clips"], alone["clips"]):
+    for first, second in zip(mine["clips"], alone["clips"]):  # noqa: B905 - strict came with 3.10
         table.add(
             "clipped norm",
             distances.numbers(first.get("norm"), second.get("norm")),

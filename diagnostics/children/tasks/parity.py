@@ -1,4 +1,4 @@
-"""One process of a parity experiment, forked with torch already imported: a script, a module, a loop, the comparison."""
+"""One process of a parity experiment, forked with torch imported: a script, a module, a loop, the comparison."""
 
 import importlib
 import os

@@ -1,13 +1,13 @@
 """Batch normalisation takes its statistics from each rank's share instead of the global batch.
 
-What it does: repeats the run of one process with each BatchNorm layer normalising the share of each rank by itself, and
-compares that with the ranks.
+What it does: repeats the run of one process with each BatchNorm layer normalising the share of each rank by itself,
+and compares that with the ranks.
 
-Why it matters: mean and variance of a share are noisier than those of the batch; with a few samples a rank the model that
-N ranks train is another one, and so are the running statistics that evaluation uses.
+Why it matters: mean and variance of a share are noisier than those of the batch; with a few samples a rank the model
+that N ranks train is another one, and so are the running statistics that evaluation uses.
 
-Fix: `torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)` before wrapping (on GPUs), or a normalisation that does not
-look at other samples: GroupNorm, LayerNorm.
+Fix: `torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)` before wrapping (on GPUs), or a normalisation that does
+not look at other samples: GroupNorm, LayerNorm.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def explain(measured: Measured) -> Explanation | None:
         name=NAME,
         sentence="each rank clips its own gradient, and the clipped ones are averaged",
         proof=(
-            f"mean of each rank's clipped gradient = what the ranks use, to {apart:.2g}; one process, which clips the mean, "
-            f"is {max(step['apart']):.2g} away",
+            f"mean of each rank's clipped gradient = what the ranks use, to {apart:.2g}",
+            f"one process, which clips the mean, is {max(step['apart']):.2g} away",
         ),
         fix="clip after the gradients are averaged",
         where=lines[0],

@@ -2,7 +2,8 @@
 
 What it does: compares norms, and gradients before and after clipping, of the ranks and of one process.
 
-Why it matters: a norm over a rank's own shards, or over unscaled and scaled gradients, cuts off another part on each rank.
+Why it matters: a norm over a rank's own shards, or over unscaled and scaled gradients, cuts off another part on each
+rank.
 
 Fix: take the norm over all shards (`clip_grad_norm_` of a sharded model's own parameters does), with one limit.
 """

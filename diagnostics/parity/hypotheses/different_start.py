@@ -4,8 +4,8 @@ What it does: compares the parameters of all ranks when the model is first calle
 
 Why it matters: from then on each rank computes gradients of another model, and their mean belongs to none of them.
 
-Fix: let DistributedDataParallel copy rank 0's parameters when it wraps (`init_sync=True`, the default), load a checkpoint
-on every rank, or set one seed on all ranks before the model is made.
+Fix: let DistributedDataParallel copy rank 0's parameters when it wraps (`init_sync=True`, the default), load a
+checkpoint on every rank, or set one seed on all ranks before the model is made.
 """
 
 from __future__ import annotations

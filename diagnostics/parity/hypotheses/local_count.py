@@ -1,11 +1,11 @@
-"""Each rank divides by its own number of samples or tokens, and the ranks count alike, although they had unlike numbers.
+"""Each rank divides by its own number of samples or tokens, and is then weighted like the others.
 
-What it does: writes the gradient of the ranks and that of one process as sums of what each rank computes by itself. One
-process weights the ranks by some count; the ranks weight each other alike. Which count that is, the batch tells: its
-samples, or an entry that is not -100 or not 0.
+What it does: writes the gradient of the ranks and that of one process as sums of what each rank computes by itself.
+One process weights the ranks by some count; the ranks weight each other alike. Which count that is, the batch tells:
+its samples, or an entry that is not -100 or not 0.
 
-Why it matters: a sample on a rank with few of them counts more. With padded text, ignored labels or a ragged last batch
-it is a bias that grows with the number of ranks, and no curve shows it.
+Why it matters: a sample on a rank with few of them counts more. With padded text, ignored labels or a ragged last
+batch it is a bias that grows with the number of ranks, and no curve shows it.
 
 Fix: sum the loss, add the counts of all ranks with all_reduce, and multiply by world size / count, because
 DistributedDataParallel averages over ranks.
@@ -68,6 +68,6 @@ def _count(step: Mapping[str, Any], weights: Sequence[float], measured: Measured
     for name in names:
         counts = [one.get(name, 0) if name != "samples" else step["sizes"][at] for at, one in enumerate(step["counts"])]
         whole = sum(counts)
-        if whole and all(abs(count / whole - weight / sum(weights)) <= 1e-6 for count, weight in zip(counts, weights)):
+        if whole and all(abs(count / whole - weight / sum(weights)) <= 1e-6 for count, weight in zip(counts, weights)):  # noqa: B905 - strict came with 3.10
             return name, counts
     return "", []

@@ -3,8 +3,8 @@
 What it does: writes the gradient of the ranks as a sum of what each rank computes in each backward pass, and of the
 gradient of the step before, and looks for weights that are missing, or that should be 0.
 
-Why it matters: with micro-batches that are lost the batch is smaller than it says; with gradients that are never set to
-zero each step repeats all before it.
+Why it matters: with micro-batches that are lost the batch is smaller than it says; with gradients that are never set
+to zero each step repeats all before it.
 
 Fix: `optimizer.zero_grad()` once an optimizer step, before the first micro-batch; let only the last backward pass
 synchronise, with all that was accumulated.
@@ -66,8 +66,7 @@ def _lost(measured: Measured, step: Mapping[str, Any], number: int) -> Explanati
         sentence=f"the gradient lacks {len(lost)} of {len(mine)} micro-batches: {shown}",
         factor=f"{len(lost)} of {len(mine)}",
         proof=tuple(
-            f"micro-batch {piece + 1} of rank {rank}: weight {mine[rank, piece]:.6g} on rank 0, {theirs[rank, piece]:.6g} in one "
-            "process"
+            f"{piece + 1} of rank {rank}: weight {mine[rank, piece]:.6g}, in one process {theirs[rank, piece]:.6g}"
             for rank, piece in mine
         ),
         fix="zero_grad() once an optimizer step; the last backward pass synchronises all that was accumulated",

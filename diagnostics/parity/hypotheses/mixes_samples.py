@@ -1,13 +1,14 @@
 """Something in the model or its loss mixes the samples of a batch: the mean over ranks is not that of the whole batch.
 
-What it does: shows that the ranks average correctly what each computes by itself, and that no weighting of these shares
-gives what one process computes on the whole batch.
+What it does: shows that the ranks average correctly what each computes by itself, and that no weighting of these
+shares gives what one process computes on the whole batch.
 
-Why it matters: statistics over the batch (a standard deviation, batch normalisation by hand), negatives from the batch
-(contrastive losses), and losses that are no mean over samples see 1/N of the batch on each rank. That may be meant; then
-the number of ranks is a setting of the model.
+Why it matters: statistics over the batch (a standard deviation, batch normalisation by hand), negatives from the
+batch (contrastive losses), and losses that are no mean over samples see 1/N of the batch on each rank. That may be
+meant; then the number of ranks is a setting of the model.
 
-Fix: gather what is compared over the ranks (`torch.distributed.nn.all_gather` keeps the gradient), or compute it a sample.
+Fix: gather what is compared over the ranks (`torch.distributed.nn.all_gather` keeps the gradient), or compute it a
+sample.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ def explain(measured: Measured) -> Explanation | None:
         name=NAME,
         sentence=f"one process does not compute the same twice: its {row.name} differs from run to run",
         proof=(
-            f"step {first.get('step')}: {row.name} {first.get('name', '')} differs by {first.get('difference', 0.0):.3g} "
-            "between two runs of one process on the same samples",
+            f"step {row.first_step}: {row.name} {first.get('name', '')} differs by {first.get('difference', 0.0):.3g}"
+            " between two runs of one process on the same samples",
         ),
         fix="torch.use_deterministic_algorithms(True), and seeds for Python, numpy and torch",
         step=row.first_step if row.first_step < NEVER else 0,

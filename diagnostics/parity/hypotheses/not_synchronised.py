@@ -1,12 +1,12 @@
 """Each rank steps with its own gradient: nothing, or not everything, is averaged over the ranks.
 
-What it does: writes the gradient of each rank as a sum of what each rank computes by itself, and looks for ranks in whose
-gradient only their own share is.
+What it does: writes the gradient of each rank as a sum of what each rank computes by itself, and looks for ranks in
+whose gradient only their own share is.
 
 Why it matters: the ranks train models that drift apart; the one that is saved has seen 1/N of the data.
 
-Fix: call the wrapped model (not `model.module`), leave `no_sync` before the last backward pass, wrap after all parameters
-require gradients, and average gradients by hand over all parameters if there is no wrapper.
+Fix: call the wrapped model (not `model.module`), leave `no_sync` before the last backward pass, wrap after all
+parameters require gradients, and average gradients by hand over all parameters if there is no wrapper.
 """
 
 from __future__ import annotations

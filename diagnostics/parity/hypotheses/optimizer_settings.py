@@ -2,8 +2,8 @@
 
 What it does: compares the settings of each parameter group at each step, where the gradients are the same.
 
-Why it matters: a rate that is multiplied by the number of ranks belongs to a batch that grows with it. On the same global
-batch it is another training; a schedule that counts the steps of all ranks is over N times too early.
+Why it matters: a rate that is multiplied by the number of ranks belongs to a batch that grows with it. On the same
+global batch it is another training; a schedule that counts the steps of all ranks is over N times too early.
 
 Fix: derive the rate from the global batch, not from the number of ranks; step the schedule once an optimizer step.
 """

@@ -2,8 +2,9 @@
 
 What it does: compares the masks and noise that the models of all ranks draw, number by number.
 
-Why it matters: one process draws a mask for each sample of the global batch. Ranks with one seed draw the same masks for
-different samples, so that the noise of their gradients does not average out: N ranks regularise less than one process.
+Why it matters: one process draws a mask for each sample of the global batch. Ranks with one seed draw the same masks
+for different samples, so that the noise of their gradients does not average out: N ranks regularise less than one
+process.
 
 Fix: `torch.manual_seed(seed + rank)` once the model is made; before it, one seed for all ranks.
 """

@@ -2,11 +2,12 @@
 
 What it does: compares the samples that the ranks are given within one pass over a loader, by their content.
 
-Why it matters: a sample that several ranks are given counts several times in the gradient, and others may never count.
-A sampler that fills the last batch up (DistributedSampler does, by repeating the first samples) does it once an epoch;
-a loader without a sampler of its own rank does it always.
+Why it matters: a sample that several ranks are given counts several times in the gradient, and others may never
+count. A sampler that fills the last batch up (DistributedSampler does, by repeating the first samples) does it once
+an epoch; a loader without a sampler of its own rank does it always.
 
-Fix: give each rank's loader a DistributedSampler with its rank, and `drop_last=True` or a weight of 0 for what fills up.
+Fix: give each rank's loader a DistributedSampler with its rank, and `drop_last=True` or a weight of 0 for what fills
+up.
 """
 
 from __future__ import annotations

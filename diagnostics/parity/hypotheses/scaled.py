@@ -7,8 +7,8 @@ number everywhere, that number is the cause: N (summed over ranks), 1/N (average
 Why it matters: the learning rate is wrong by that factor with SGD, clipping cuts by it, and with Adam it hides until
 weight decay, epsilon or a checkpoint from one process shows it.
 
-Fix: divide by the world size exactly once (DistributedDataParallel does it already), and each micro-batch's loss by their
-number exactly once.
+Fix: divide by the world size exactly once (DistributedDataParallel does it already), and each micro-batch's loss by
+their number exactly once.
 """
 
 from __future__ import annotations

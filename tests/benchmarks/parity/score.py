@@ -1,6 +1,6 @@
-"""`ups-doctor parity` on planted defects: is each called by its name, with its factor, and does a healthy one stay silent.
+"""`ups-doctor parity` on planted defects: each called by its name, with its factor, and healthy ones the same.
 
-python tests/benchmarks/parity_defects.py [NAME ...]
+python tests/benchmarks/parity/score.py [NAME ...]
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # run by hand, from anywhere
+sys.path.insert(0, str(Path(__file__).parents[3]))  # run by hand, from anywhere
 
 from diagnostics.machine.this import open_machine
 from diagnostics.parity.engine import Parity, run_parity
@@ -18,7 +18,7 @@ from diagnostics.parity.request import Form, ParityRequest
 from diagnostics.parity.words import headline
 from tests.parity.defects import DEFECTS, HEALTHY
 
-PROGRAMS = Path(__file__).parents[1] / "parity/defects.py"
+PROGRAMS = Path(__file__).parents[2] / "parity/defects.py"
 # Healthy programs under other settings of ours.
 SETTINGS: dict[str, tuple[str, dict[str, object]]] = {
     "fsdp2": ("healthy", {"wrap": "fsdp2"}),
