@@ -42,6 +42,7 @@ LOCAL_ONLY = ("wrap", "accumulate", "compiled", "amp")  # options of MODULE:make
 @click.option("--report-dir", type=click.Path(path_type=Path), default=Path("reports"), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print report.json on stdout, and nothing else.")
 @click.option("--python", metavar="PATH", help="The job's Python; default: this one if it has torch, else the active.")
+@click.option("--strict", is_flag=True, help="Notes count as differences: ranks that draw the same dropout masks.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the proof of every cause.")
 @click.option("--script", multiple=True, metavar="TRAIN.PY [ARGS]...", help="Your own launch line, run as it is.")
 @click.pass_context
@@ -113,7 +114,7 @@ def _is_factory(target: str) -> bool:
 
 
 def _requests(target: str | None, options: dict[str, Any], python: str, machine: Machine) -> Iterator[ParityRequest]:
-    asked = {name: options[name] for name in ("nproc", "steps", "wrap", "compiled")}
+    asked = {name: options[name] for name in ("nproc", "steps", "wrap", "compiled", "strict")}
     common = {
         **asked,
         "python": python,

@@ -44,7 +44,18 @@ class Parity:
         """0 the same, 1 different, 3 undecided."""
         if self.measured is None or self.undecided:
             return 3
-        return 0 if self.measured.same else 1
+        noted = self.request.strict and any(one.note for one in self.explanations)
+        return 0 if self.measured.same and not noted else 1
+
+    @property
+    def causes(self) -> tuple[Explanation, ...]:
+        """What explains a difference."""
+        return tuple(one for one in self.explanations if not one.note)
+
+    @property
+    def remarks(self) -> tuple[Explanation, ...]:
+        """What is no difference, and worth knowing."""
+        return tuple(one for one in self.explanations if one.note)
 
 
 class ParityInterrupted(KeyboardInterrupt):
@@ -83,7 +94,11 @@ def _experiment(found: Parity, machine: Machine, folder: Path, doing: Callable[[
     found.dtype = str(facts.get("dtype", "float32"))
     found.precision = precision_of(found.dtype, autocast=bool(facts.get("autocast")))
     _measure(found, runs)
-    if found.measured is not None and not found.measured.same:
+    if found.measured is None:
+        return
+    if found.measured.same:
+        found.explanations = explained(found.measured)
+    else:
         _ask_why(found, runs)
 
 
@@ -129,7 +144,7 @@ def _ask_why(found: Parity, runs: Runs) -> None:
     _measure(found, runs)
     if found.measured is not None:
         found.explanations = explained(found.measured)
-        if not found.explanations:
+        if not found.causes:
             found.undecided = _random_numbers(found.measured)
 
 

@@ -18,3 +18,4 @@ class Explanation:
     where: str = ""
     proven: bool = True
     step: int = 0
+    note: bool = False  # worth knowing, and no difference: what is computed agrees

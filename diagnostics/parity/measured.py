@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 NEVER = 1 << 30
+RANDOM_NUMBERS = "random numbers"  # drawn alike on ranks: no difference, since they are handed out again
 # A cause comes before its effects within a step.
 CAUSES_FIRST = (
     "samples", "random numbers", "loss", "gradient", "clipped norm", "parameters", "buffers", "optimizer state",
@@ -77,7 +78,7 @@ class Measured:
     @property
     def first(self) -> Row | None:
         """The row of the first difference: the earliest step, and in it the cause before the effect."""
-        apart = [row for row in self.rows if row.first is not None]
+        apart = [row for row in self.rows if row.first is not None and row.name != RANDOM_NUMBERS]
         return min(apart, key=lambda row: (row.first_step, CAUSES_FIRST.index(row.name)), default=None)
 
     @property

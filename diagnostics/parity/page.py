@@ -26,16 +26,18 @@ def terminal_lines(found: Parity, *, verbose: bool = False) -> Iterator[str]:
         widths = [max(len(row[column]) for row in rows) for column in range(3)]
         for row in rows:
             cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=False))
-            yield f"  {'  '.join(cells)}  {row[3] if row[3] == 'differs' else ''}".rstrip()
+            yield f"  {'  '.join(cells)}  {'' if row[3] == 'same' else row[3]}".rstrip()
     for note in found.notes:
         yield f"  note   {note}"
+    for one in found.remarks:
+        yield f"  note   {one.code} {one.name}: {one.sentence}"
     if found.undecided:
         yield from (f"  | {line}" for line in _last_output(found))
         return
     if measured is None or measured.same:
         return
     yield f"  first  {words.first_difference(measured)}"
-    for number, one in enumerate(found.explanations):
+    for number, one in enumerate(found.causes):
         if number:
             yield f"  also   {one.code} {one.name}: {one.sentence}"
         else:
@@ -70,7 +72,13 @@ def _sections(found: Parity) -> Iterator[str]:
     if not measured.same:
         yield from (f"It begins at {inline(words.first_difference(measured))}.", "")
     for one in found.explanations:
-        yield from (f"### {one.code} {one.name}", "", inline(f"{one.sentence[:1].upper()}{one.sentence[1:]}."), "")
+        kind = "Note: " if one.note else ""
+        yield from (
+            f"### {kind}{one.code} {one.name}",
+            "",
+            inline(f"{one.sentence[:1].upper()}{one.sentence[1:]}."),
+            "",
+        )
         yield from (f"- {inline(line)}" for line in one.proof)
         if one.where:
             yield f"- at {code(words.line_of(one))} {code(words.source_of(one))}"

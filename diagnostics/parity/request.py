@@ -34,6 +34,7 @@ class ParityRequest:
     amp: str = ""
     deadline_s: float = 120.0
     backend: str = "gloo"
+    strict: bool = False  # notes count as differences
 
 
 class Precision(NamedTuple):

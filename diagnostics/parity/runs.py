@@ -118,13 +118,26 @@ class Runs:
             return self._task({"kind": "loop", "request": loop}, nproc, environment)
         argv = [word.replace("{nproc}", str(nproc)) for word in asked.argv]
         if asked.own_launch:
-            return self.machine.ranks.run_command(
-                argv, 1, deadline_s=asked.deadline_s, env={**environment, **NO_LAUNCHER}
-            )
+            return [self._launch(argv, environment)]
         if self._may_fork(argv):
             kind = "module" if argv[1] == "-m" else "script"
             return self._task({"kind": kind, "argv": argv[2:] if kind == "module" else argv[1:]}, nproc, environment)
         return self.machine.ranks.run_command(argv, nproc, deadline_s=asked.deadline_s, env=environment)
+
+    def _launch(self, argv: Sequence[str], environment: Mapping[str, str]) -> RankResult:
+        """Runs a program that starts its ranks itself."""
+        variables: dict[str, str | None] = {**dict.fromkeys(OF_LAUNCHERS), **environment}
+        ended = self.machine.child.run(argv, deadline_s=self.request.deadline_s, env=variables)
+        return RankResult(
+            rank=0,
+            pid=0,
+            returncode=ended.returncode,
+            signal=ended.signal,
+            answer={},
+            stdout=ended.stdout,
+            stderr=ended.stderr,
+            seconds=ended.seconds,
+        )
 
     def _may_fork(self, argv: Sequence[str]) -> bool:
         """Whether a fork of the warm child is what a process of its own would be: it saves torch's import each time."""
@@ -178,7 +191,7 @@ class Runs:
             raise NotComparableError(f"{what}, it ended by itself and no optimizer took a step", words)
 
 
-NO_LAUNCHER = {"RANK": "", "WORLD_SIZE": "", "LOCAL_RANK": "", "LOCAL_WORLD_SIZE": ""}
+OF_LAUNCHERS = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
 def _facts(folder: Path) -> dict[str, Any]:

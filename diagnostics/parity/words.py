@@ -9,7 +9,7 @@ from pathlib import Path
 
 from diagnostics.parity.engine import Parity
 from diagnostics.parity.hypothesis import Explanation
-from diagnostics.parity.measured import Measured, Row
+from diagnostics.parity.measured import RANDOM_NUMBERS, Measured, Row
 
 MISSING = 1e299  # what stands for a shape or a NaN that differs
 
@@ -21,7 +21,7 @@ def headline(found: Parity) -> str:
         return f"Undecided: {found.undecided}."
     if measured.same:
         return f"{request.nproc} ranks compute what one process computes: {_closest(found, measured)}."
-    cause = found.explanations[0] if found.explanations else None
+    cause = found.causes[0] if found.causes else None
     said = f"{request.nproc} ranks do not compute what one process computes"
     return f"{said}: {cause.sentence}." if cause else f"{said}; why is unknown, here is where it begins."
 
@@ -46,11 +46,17 @@ def table(measured: Measured) -> Iterator[tuple[str, str, str, str]]:
             one = measured.repeats[0]
             yield row.name, f"{one.given - one.different} repeated", f"pass {one.number}", "differs"
         else:
-            yield row.name, _amount(row), place(row.at), "differs" if row.first is not None else "same"
+            yield row.name, _amount(row), place(row.at), _state(row)
+
+
+def _state(row: Row) -> str:
+    if row.first is None:
+        return "same"
+    return "note" if row.name == RANDOM_NUMBERS else "differs"
 
 
 def _amount(row: Row) -> str:
-    if row.name in ("samples", "random numbers"):
+    if row.name in ("samples", RANDOM_NUMBERS):
         wrong = {"samples": "not the same", "random numbers": "the same on ranks"}[row.name]
         return wrong if row.largest else "none"
     return "shape or NaN" if row.largest >= MISSING else "0" if not row.largest else f"{row.largest:.1e}"

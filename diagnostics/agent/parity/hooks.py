@@ -9,7 +9,7 @@ import traceback
 
 from ..imports import when_imported
 from ..torch_hooks.dynamo import leave_uncompiled
-from . import loaders, randoms, structures, tensors, writing
+from . import attention, loaders, randoms, structures, tensors, writing
 from . import session as sessions
 
 OPTIMIZERS = "torch.optim.optimizer"
@@ -19,7 +19,7 @@ def place_hooks(session, inside):
     """Patches torch of this process; `inside()` says whether a module is open in this thread."""
     import torch
 
-    leave_uncompiled(loaders, randoms, sessions, structures, tensors, writing, sys.modules[__name__])
+    leave_uncompiled(attention, loaders, randoms, sessions, structures, tensors, writing, sys.modules[__name__])
     if session.plan.get("dtype") == "float64":
         torch.set_default_dtype(torch.float64)
     when_imported(loaders.LOADERS, lambda: loaders.place_hooks(session))
@@ -53,16 +53,29 @@ def _hook_optimizers(session):
         session.guarded(session.made, self)
 
     module.Optimizer.__init__ = __init__
-    module.register_optimizer_step_pre_hook(
-        lambda optimizer, *_: _nothing(session.guarded(session.stepping, optimizer))
-    )
-    module.register_optimizer_step_post_hook(
-        lambda optimizer, *_: _nothing(session.guarded(session.stepped, optimizer))
-    )
+    module.register_optimizer_step_pre_hook(functools.partial(_before_step, session))
+    module.register_optimizer_step_post_hook(lambda optimizer, *_: _after_step(session, optimizer))
 
 
-def _nothing(_):
-    return None  # what a hook returns would replace the step's arguments
+def _before_step(session, optimizer, args, kwargs):
+    """Looks at what an optimizer is about to use; where a closure computes it inside of the step, after that."""
+    closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+    if closure is None:
+        session.guarded(session.stepping, optimizer)
+        return None
+
+    def computed():
+        result = closure()
+        session.guarded(session.stepping, optimizer)
+        return result
+
+    if "closure" in kwargs:
+        return args, dict(kwargs, closure=computed)
+    return (args[0], computed) + tuple(args[2:]), kwargs
+
+
+def _after_step(session, optimizer):
+    session.guarded(session.stepped, optimizer)
 
 
 def _hook_backward(torch, session):

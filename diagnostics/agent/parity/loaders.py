@@ -1,6 +1,7 @@
 """A script's loaders: each batch of a rank is kept, or one process gets those of all ranks joined.
 
-A loader is known by its number in the order in which a process makes them, a pass by its number over that loader.
+A loader is known by its place in the order in which they are first iterated over, which is the script's own; some
+frameworks make them anew for several ranks. A pass is known by its number over that loader.
 """
 
 from __future__ import annotations
@@ -19,15 +20,12 @@ class Loaders:
     """The loaders of one process."""
 
     def __init__(self, session):
-        self.session, self.made, self.passes = session, 0, {}
+        self.session, self.passes = session, {}
         self.numbers = weakref.WeakKeyDictionary()
 
     def number(self, loader):
-        """Returns the number of a loader, the next one for one that was not seen."""
-        if loader not in self.numbers:
-            self.numbers[loader] = self.made
-            self.made += 1
-        return self.numbers[loader]
+        """Returns the number of a loader that is iterated over."""
+        return self.numbers.setdefault(loader, len(self.numbers))
 
     def iterate(self, loader, original):
         """Returns what the loop iterates over in place of the loader's own iterator."""
@@ -36,16 +34,33 @@ class Loaders:
         self.passes[number] = index + 1
         if self.session.plan.get("feed"):
             return _fed(self.session, number, index)
+        self._note(loader, number)
         return _Kept(original(loader), self.session, number, index)
 
     def length(self, loader, own):
-        """Returns the length that a loader claims: as on the ranks, where it is fed."""
-        number = self.number(loader)
+        """Returns the length that a loader claims: where it is fed, that of the ranks' loader over the same data."""
         if not self.session.plan.get("feed"):
-            self.session.facts["loaders"][str(number)] = own()
-            return self.session.facts["loaders"][str(number)]
-        known = writing.read_facts(self.session.source()).get("loaders", {}).get(str(number))
-        return known if known is not None else own()
+            return own()
+        known = writing.read_facts(self.session.source()).get("loaders", {})
+        number, about = self.numbers.get(loader), _about(loader)
+        if str(number) in known:
+            found = known[str(number)]["length"]
+        else:
+            found = next((one["length"] for one in known.values() if one["about"] == about), None)
+        return own() if found is None else found
+
+    def _note(self, loader, number):
+        try:
+            length = self.own_length(loader)
+        except TypeError:  # its data have none
+            length = None
+        self.session.facts["loaders"][str(number)] = {"length": length, "about": _about(loader)}
+
+
+def _about(loader):
+    """Returns what tells one loader's data from another's."""
+    data = loader.dataset
+    return "%s %s" % (type(data).__name__, len(data) if hasattr(data, "__len__") else "")
 
 
 class _Kept:
@@ -110,12 +125,8 @@ def cast(batch, plan):
 def place_hooks(session):
     """Patches torch's DataLoader, which all loaders that count are made of."""
     owner, loaders = sys.modules[LOADERS].DataLoader, Loaders(session)
-    make, iterate, length = owner.__init__, owner.__iter__, owner.__len__
-
-    @functools.wraps(make)
-    def __init__(self, *args, **kwargs):  # noqa: N807
-        make(self, *args, **kwargs)
-        loaders.number(self)
+    iterate, length = owner.__iter__, owner.__len__
+    loaders.own_length = length
 
     @functools.wraps(iterate)
     def __iter__(self):  # noqa: N807
@@ -125,4 +136,4 @@ def place_hooks(session):
     def __len__(self):  # noqa: N807
         return loaders.length(self, lambda: length(self))
 
-    owner.__init__, owner.__iter__, owner.__len__ = __init__, __iter__, __len__
+    owner.__iter__, owner.__len__ = __iter__, __len__

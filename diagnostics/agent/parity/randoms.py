@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 
-from . import writing
+from . import attention, writing
 
 FACTORIES = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "normal")
 IN_PLACE = ("bernoulli_", "normal_", "uniform_", "random_", "exponential_")
@@ -107,6 +107,7 @@ def place_hooks(session, inside):
     for name in IN_PLACE:
         setattr(torch.Tensor, name, _in_place(getattr(torch.Tensor, name), name, draws))
     functional = torch.nn.functional
+    functional.scaled_dot_product_attention = attention.replayable(functional.scaled_dot_product_attention, draws)
     for name in DROPOUTS:
         setattr(functional, name, _dropout(getattr(functional, name), name, draws))
 

@@ -31,4 +31,5 @@ def explain(measured: Measured) -> Explanation | None:
         proof=(f"step {first['step']}: draw {first['place']} ({first['name']}) is the same, number by number",),
         fix="torch.manual_seed(seed + rank) once the model is made",
         step=row.first_step,
+        note=True,
     )

@@ -85,6 +85,8 @@ def meaning_of(factor: float, measured: Measured) -> tuple[str, ...]:
 
 
 def _fix(factor: float, meaning: str) -> str:
+    if " or " in meaning:
+        return "divide by each exactly once; run it again with another --nproc to see which of them the factor is"
     if "micro" in meaning:
         return "divide the loss of each micro-batch by their number exactly once"
     if factor > 1:

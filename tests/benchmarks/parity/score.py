@@ -71,7 +71,7 @@ def _request(make: str, settings: dict[str, object]) -> ParityRequest:
 
 
 def _called(found: Parity) -> tuple[str, str]:
-    if found.exit_code == 0:
+    if found.exit_code == 0 and not found.remarks:
         return "same", ""
     if found.exit_code == 3:
         return "undecided", found.undecided
