@@ -72,10 +72,16 @@ def run_parity(request: ParityRequest, machine: Machine, folder: Path, doing: Ca
     try:
         _experiment(found, machine, folder, doing)
     except NotComparableError as error:
-        found.undecided, found.output, found.refused = str(error), error.output, error.refused
+        if found.measured is None:
+            found.undecided, found.output, found.refused = str(error), error.output, error.refused
+        else:  # that it differs is known; why is not
+            found.notes.append(f"why it differs is not known: {error}")
     except KeyboardInterrupt:
         found.interrupted = True
-        found.undecided = found.undecided or "interrupted"
+        if found.measured is None:
+            found.undecided = "interrupted"
+        else:
+            found.notes.append("interrupted before it was known why it differs")
         raise ParityInterrupted(found) from None
     finally:
         found.seconds = time.monotonic() - began

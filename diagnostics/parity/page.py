@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from diagnostics.core.markdown import block, code, inline, page, table
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.parity import words
 from diagnostics.parity.engine import Parity
+from diagnostics.parity.request import Form
 
 MOST_OUTPUT = 30  # lines
 
@@ -33,6 +35,8 @@ def terminal_lines(found: Parity, *, verbose: bool = False) -> Iterator[str]:
         yield f"  note   {one.code} {one.name}: {one.sentence}"
     if found.undecided:
         yield from (f"  | {line}" for line in _last_output(found))
+        if found.output:
+            yield f"  next   {next_step(found)}"
         return
     if measured is None or measured.same:
         return
@@ -47,6 +51,17 @@ def terminal_lines(found: Parity, *, verbose: bool = False) -> Iterator[str]:
             if one.where:
                 yield f"  line   {words.line_of(one)}: {words.source_of(one)}".rstrip(": ")
             yield f"  fix    {one.fix}"
+
+
+def next_step(found: Parity) -> str:
+    """Returns the command that says why a program hangs or dies."""
+    request = found.request
+    words_ = [word.replace("{nproc}", str(request.nproc)) for word in request.argv]
+    if request.form is not Form.SCRIPT:
+        return f"ups-doctor preflight --nproc {request.nproc}"
+    launched = ["torchrun", "--standalone", "--nproc-per-node", str(request.nproc), *words_[1:]]
+    typed = words_ if request.own_launch or not words_[1:2] else launched
+    return f"ups-doctor run -- {redaction.line(shlex.join(typed))}"
 
 
 def _last_output(found: Parity) -> list[str]:
@@ -66,7 +81,7 @@ def _sections(found: Parity) -> Iterator[str]:
     for note in found.notes:
         yield from (inline(f"Note: {note}."), "")
     if found.undecided and found.output:
-        yield from ("What was said last:", "", *block(_last_output(found)), "")
+        yield from ("What was said last:", "", *block(_last_output(found)), "", f"Next: {code(next_step(found))}", "")
     if measured is None:
         return
     if not measured.same:

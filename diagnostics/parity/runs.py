@@ -172,10 +172,10 @@ class Runs:
         words = _said(results)
         late = [one.rank for one in results if one.timed_out]
         if late or not results:
-            shown = ", ".join(map(str, late))
+            shown = f"rank {late[0]} was" if len(late) == 1 else f"ranks {' and '.join(map(str, late))} were"
             raise NotComparableError(
                 f"{what}, it took {min(taken)} of {self.request.steps} steps in {self.request.deadline_s:g} s "
-                f"and was ended{f' on rank {shown}' if late else ''}",
+                f"and was ended{f': {shown} still there' if late else ''}",
                 words,
             )
         if self.request.form is not Form.SCRIPT and any(one.returncode == USAGE_EXIT for one in results):

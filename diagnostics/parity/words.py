@@ -27,7 +27,7 @@ def headline(found: Parity) -> str:
 
 
 def _closest(found: Parity, measured: Measured) -> str:
-    largest = max((row.largest for row in measured.rows), default=0.0)
+    largest = max((row.largest for row in measured.rows if row.name != RANDOM_NUMBERS), default=0.0)
     steps = f"{measured.steps} step{'s' * (measured.steps != 1)}"
     allowed = f"tolerance {measured.tolerance:.0e} in {precision(found)}"
     return f"largest relative difference {largest:.2g} in {steps}, {allowed}"

@@ -71,7 +71,7 @@ def _before_step(session, optimizer, args, kwargs):
 
     if "closure" in kwargs:
         return args, dict(kwargs, closure=computed)
-    return (args[0], computed) + tuple(args[2:]), kwargs
+    return (args[0], computed, *args[2:]), kwargs
 
 
 def _after_step(session, optimizer):

@@ -50,14 +50,17 @@ def _stale(measured: Measured, step: Mapping[str, Any], number: int) -> Explanat
 
 
 def _lost(measured: Measured, step: Mapping[str, Any], number: int) -> Explanation | None:
-    side = step["ranks"][0]
-    if not measured.fits(side) or not measured.fits(step["one"]):
+    sides = step["ranks"]
+    if not all(measured.fits(side) for side in [*sides, step["one"]]):
         return None
-    mine, theirs = measured.shares(step, side), measured.shares(step)
-    lost = [key for key in mine if abs(mine[key]) <= measured.tight < abs(theirs[key])]
-    if (
-        not lost or len(lost) == len(mine) or all(key in lost for key in mine if key[0])
-    ):  # the other ranks' are elsewhere
+    each, theirs = [measured.shares(step, side) for side in sides], measured.shares(step)
+    mine = each[0]
+    lost = [
+        key
+        for key in mine
+        if all(abs(one[key]) <= measured.tight for one in each) and abs(theirs[key]) > measured.tight
+    ]
+    if not lost or len(lost) == len(mine):
         return None
     shown = ", ".join(f"{piece + 1} of rank {rank}" for rank, piece in lost[:6])
     return Explanation(
