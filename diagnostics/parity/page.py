@@ -96,7 +96,8 @@ def _sections(found: Parity) -> Iterator[str]:
         )
         yield from (f"- {inline(line)}" for line in one.proof)
         if one.where:
-            yield f"- at {code(words.line_of(one))} {code(words.source_of(one))}"
+            source = words.source_of(one)
+            yield f"- at {code(words.line_of(one))}{f' {code(source)}' if source else ''}"
         yield from ("", f"Fix: {inline(one.fix)}.", "")
     rows = [[inline(cell) for cell in row] for row in words.table(measured)]
     yield from ("### Largest relative differences", "")

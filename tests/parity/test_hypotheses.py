@@ -62,7 +62,7 @@ def test_one_scaled_parameter_is_named() -> None:
     each = {"layer.weight": {"factor": 2.0, "residual": 0.0}, "head.weight": {"factor": 1.0, "residual": 0.0}}
     found = explained(measured(of_step(factors={"factor": 1.6, "residual": 0.2, "by_parameter": each})))
     assert [one.sentence for one in found] == [
-        "the gradient of layer.weight is exactly 2 times that of one process, number of ranks"
+        "the gradient of layer.weight is exactly 2 times that of one process (2 = number of ranks)"
     ]
 
 

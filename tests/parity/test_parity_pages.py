@@ -41,7 +41,7 @@ def test_a_difference_is_told_with_cause_proof_line_and_fix() -> None:
     assert found.exit_code == 1
     assert words.headline(found) == (
         "2 ranks do not compute what one process computes: "
-        "the gradient is exactly 2 times that of one process, number of ranks."
+        "the gradient is exactly 2 times that of one process (2 = number of ranks)."
     )
     assert list(page.terminal_lines(found)) == [
         "  quantity  largest difference  where",
@@ -75,14 +75,14 @@ def test_the_page_holds_the_same() -> None:
         "",
         "## train.py",
         "",
-        "2 ranks do not compute what one process computes: the gradient is exactly 2 times that of one process, "
-        "number of ranks.",
+        "2 ranks do not compute what one process computes: the gradient is exactly 2 times that of one process "
+        "(2 = number of ranks).",
         "",
         "It begins at step 0: gradient of layer.weight (module layer), rank 0: 2, in one process 1.",
         "",
         "### Y107 scaled-gradient",
         "",
-        "The gradient is exactly 2 times that of one process, number of ranks.",
+        "The gradient is exactly 2 times that of one process (2 = number of ranks).",
         "",
         "- ranks = 2 x one process in 1 parameters, largest residual 1e-15",
         "- at `/job/train.py:7`",
@@ -96,9 +96,9 @@ def test_the_page_holds_the_same() -> None:
         "| loss     | 1.0e-16            | step 0, rank 0, layer.weight | same    |",
         "| gradient | 5.0e-01            | step 0, rank 0, layer.weight | differs |",
         "",
-        "One process ran the same script; its loaders gave it what those of all ranks gave, joined. It started from rank "
-        "0's parameters, and what the models drew at random was handed out again. float64; up to 1e-09 of the largest "
-        "number of a tensor counts as the same.",
+        "One process ran the same script; its loaders gave it what those of all ranks gave, joined. It started from "
+        "rank 0's parameters, and what the models drew at random was handed out again. float64; up to 1e-09 of the "
+        "largest number of a tensor counts as the same.",
     ]
 
 

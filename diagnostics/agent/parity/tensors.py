@@ -135,7 +135,7 @@ def kinds(module):
 
 def batch_facts(batch):
     """Returns digests of a batch's samples, and the counts that a loss may divide by."""
-    found = [(path, one.detach().cpu()) for path, one in structures.leaves(batch) if one.dim()]
+    found = [(path, one.detach().cpu()) for path, one in structures.leaves(batch, "batch") if one.dim()]
     size = len(found[0][1]) if found else 0
     rows = [one for _, one in found if len(one) == size]
     counts = {}

@@ -37,15 +37,17 @@ def explain(measured: Measured) -> Explanation | None:
     if all(measured.near(weight, theirs[0]) for weight in theirs):
         return None
     name, counts = _count(step, theirs, measured)
-    ragged = name == "samples"
-    what = "a ragged batch" if ragged else "unlike counts"
-    sentence = f"each rank divides by its own count, over {what}: {name or 'count'} {' and '.join(map(str, counts))}"
+    shown = " and ".join(map(str, counts))
+    if name == "samples":
+        sentence = f"each rank divides by its own count of a ragged batch: {shown} samples"
+    elif counts:
+        sentence = f"each rank divides by its own count: {name} holds {shown} times"
+    else:
+        sentence = f"each rank divides by its own count: one process weighs their shares {listed(theirs)}"
     return Explanation(
         code=CODE,
-        name="ragged-batch" if ragged else NAME,
-        sentence=sentence
-        if counts
-        else f"each rank divides by its own count: the ranks weigh {listed(theirs)} in one process",
+        name="ragged-batch" if name == "samples" else NAME,
+        sentence=sentence,
         factor=" : ".join(map(str, counts)) or listed(theirs),
         proof=(
             f"weights of the ranks' shares: {listed(mine)} on the ranks, {listed(theirs)} in one process",

@@ -57,7 +57,7 @@ def _explanation(measured: Measured, found: Mapping[str, Any], what: str, many: 
         code=CODE,
         name=NAME,
         sentence=f"{what} is {f'exactly {meaning[0]} times' if meaning else f'{factor:.6g} times'} that of one process"
-        + (f", {meaning[1]}" if meaning else ""),
+        + (f" ({' = '.join(meaning)})" if meaning else ""),
         factor=" = ".join(meaning) or f"{factor:.9g}",
         proof=(f"ranks = {factor:.12g} x one process in {many} parameters, largest residual {found['residual']:.2g}",),
         fix=_fix(factor, " ".join(meaning)),
