@@ -131,7 +131,12 @@ def _with_ranks(found: Parity, machine: Machine, folder: Path, doing: Callable[[
 def _measure(found: Parity, runs: Runs) -> None:
     precision = found.precision or precision_of(found.dtype, autocast=False)
     raw = runs.compare(precision.tolerance, precision.floor)
-    found.measured = Measured(raw=raw, tolerance=precision.tolerance, accumulate=found.request.accumulate or 1)
+    found.measured = Measured(
+        raw=raw,
+        tolerance=precision.tolerance,
+        accumulate=found.request.accumulate or 1,
+        fed=request_is_fed(found.request),
+    )
 
 
 def _ask_why(found: Parity, runs: Runs) -> None:

@@ -47,7 +47,7 @@ class Measured:
     raw: Mapping[str, Any]
     tolerance: float
     accumulate: int = 1
-    notes: tuple[str, ...] = ()
+    fed: bool = False  # one process was given what the ranks were given, repetitions included
     rows: tuple[Row, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -94,6 +94,8 @@ class Measured:
     @property
     def repeats(self) -> tuple[CommonSamples, ...]:
         """Passes over a loader in which ranks were given samples of each other, though each has its own only once."""
+        if not self.fed and (row := self.row("gradient")) is not None and row.first is None:
+            return ()  # one process had the batches without them, and computes the same: they have no weight
         found = (repeats_of(one["batches"], int(one["pass"])) for one in self.raw.get("passes", ()))
         return tuple(one for one in found if one is not None)
 

@@ -16,7 +16,7 @@ from diagnostics.machine.facts import ChildTimeout, MachineError, RankResult
 from diagnostics.parity.request import Form, ParityRequest
 from diagnostics.record.record import agent_environment, make_record_folder
 
-REFUSED_EXIT = 86  # as in agent/parity/session.py
+LONGEST_TEMPORARY = 60  # characters: sockets lie below it, and their paths have an end at 107
 PLAN_VARIABLE = "UPS_DOCTOR_PARITY"
 # An experiment is no training: no tracker is told of it.
 QUIET = {"WANDB_MODE": "disabled", "PYTHONDONTWRITEBYTECODE": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -81,6 +81,7 @@ class Runs:
             **QUIET,
             **({"OMP_NUM_THREADS": "1"} if self.request.form is not Form.SCRIPT else {}),
             **agent_environment(folder / "agents"),
+            **self._temporary(),
             PLAN_VARIABLE: str((folder / "plan.json").absolute()),
         }
         try:
@@ -91,6 +92,15 @@ class Runs:
             raise NotComparableError(f"{self.request.name} cannot be started: {error}") from error
         self._judge(folder, results, nproc, what)
         self.made.append(name)
+
+    def _temporary(self) -> dict[str, str]:
+        """Gives the runs a temporary folder of their own: they are ended before they clean up after themselves."""
+        made = self.folder / "tmp"
+        made.mkdir(exist_ok=True)
+        fits = (
+            len(str(made.absolute())) <= LONGEST_TEMPORARY and not self.request.compiled
+        )  # compilers keep caches there
+        return {"TMPDIR": str(made.absolute())} if fits else {}
 
     def _plan(self, folder: Path, mode: str, rank: int, by_share: bool) -> dict[str, Any]:
         fed = self.request.form is Form.SCRIPT or (self.request.form is Form.ADAPTER and mode == "alone")

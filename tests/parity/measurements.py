@@ -50,7 +50,7 @@ def of_step(**changes: Any) -> dict[str, Any]:
 
 
 def measured(
-    *steps: Mapping[str, Any], rows: Sequence[Mapping[str, Any]] = (), accumulate: int = 1, **raw: Any
+    *steps: Mapping[str, Any], rows: Sequence[Mapping[str, Any]] = (), accumulate: int = 1, fed: bool = True, **raw: Any
 ) -> Measured:
     whole = {
         "world": 2,
@@ -61,4 +61,4 @@ def measured(
         "facts": {"kinds": {"batch_norm": 1}},
         **raw,
     }
-    return Measured(raw=whole, tolerance=1e-9, accumulate=accumulate)
+    return Measured(raw=whole, tolerance=1e-9, accumulate=accumulate, fed=fed)

@@ -200,5 +200,11 @@ def test_samples_that_may_be_equal_by_chance_are_not_told(ranks: list[list[list[
     assert measured(rows=[same("gradient")], passes=[{"loader": 0, "pass": 0, "batches": ranks}]).same
 
 
+def test_samples_that_fill_up_with_a_weight_of_0_are_no_difference() -> None:
+    passes = [{"loader": 0, "pass": 0, "batches": [[["a", "b"], ["c"]], [["d", "e"], ["a"]]]}]
+    assert measured(rows=[same("gradient")], passes=passes, fed=False).same
+    assert names(measured(passes=passes, fed=False)) == [("repeated-samples", "1 of 6")]
+
+
 def test_every_hypothesis_is_proved_by_a_test_above() -> None:
     assert sorted(discover(hypotheses)) == [*(f"Y1{number:02}" for number in range(1, 13)), "Y190"]

@@ -71,4 +71,6 @@ def _train(name: str, request: Request, world: World) -> None:
         if torch.get_default_dtype() is torch.float64:  # so the doctor compares, where nothing else is asked for
             _in_float64(stage)
         header = checkpoint.header("", config, material.spec, material.normalisation)
-        train(stage, config, world, Surroundings(RunFolder(Path(folder)), (), Display(shown=False), header))
+        output_folder = RunFolder(Path(folder))
+        output_folder.claim(config)
+        train(stage, config, world, Surroundings(output_folder, (), Display(shown=False), header))

@@ -115,43 +115,24 @@ def place_hooks(session, inside):
 def _factory(original, name, draws):
     @functools.wraps(original)
     def call(*args, **kwargs):
+        made = original(*args, **kwargs)
         if not draws.wanted():
-            return original(*args, **kwargs)
-        draws.busy = True
-        try:
-            state, made = _state(), original(*args, **kwargs)
-        finally:
-            draws.busy = False
-        # The numbers are drawn once more: only now the shape is known, whatever the arguments were.
-        _restore(state)
-        given = draws.draw(lambda: original(*args, **kwargs), name, made.shape)
-        return given.to(made.device, made.dtype)
+            return made
+        given = draws.draw(lambda: made, name, made.shape)
+        return made if given is made else given.to(made.device, made.dtype)
 
     return call
-
-
-def _state():
-    import torch
-
-    return torch.get_rng_state()
-
-
-def _restore(state):
-    import torch
-
-    torch.set_rng_state(state)
 
 
 def _in_place(original, name, draws):
     @functools.wraps(original)
     def call(self, *args, **kwargs):
-        if not draws.wanted():
-            return original(self, *args, **kwargs)
-        import torch
-
-        value = draws.draw(lambda: original(self, *args, **kwargs).clone(), name, self.shape)
-        with torch.no_grad():
-            return self.copy_(value)
+        made = original(self, *args, **kwargs)
+        if draws.wanted():
+            given = draws.draw(lambda: made, name, self.shape)
+            if given is not made:
+                self.detach().copy_(given)
+        return made
 
     return call
 

@@ -40,7 +40,11 @@ class Session:
 
     def forked(self):
         """A forked child is a data worker, or a rank of its own: it takes nothing of its parent's over."""
+        draws = self.draws
         self.__init__(self.plan)
+        self.draws = draws
+        if draws is not None:
+            draws.begin_step()
 
     def _fresh(self):
         self.losses, self.micro, self.clips, self.batches = [], [], [], []
@@ -140,7 +144,12 @@ class Session:
             if len(group) != len(kept):
                 self.refuse("the optimizer holds %d parameters here and %d on the ranks" % (len(group), len(kept)))
             for one, value in zip(group, kept):  # noqa: B905 - strict came with 3.10
-                tensors.fill(one, value)
+                if not tensors.fill(one, value):
+                    self.refuse(
+                        "a parameter has the shape %s on the ranks and %s in one process: "
+                        "how it is sharded is not known; torch's fully_shard is"
+                        % (tuple(value.shape), tuple(one.shape))
+                    )
         for name, one in module.named_buffers():
             value = state["buffers"].get(tensors.clean(name))
             if value is not None and value.shape == one.shape:

@@ -82,16 +82,15 @@ def completed(parts, shards):
 
 
 def fill(target, value):
-    """Copies a kept value into a parameter or buffer of the same shape."""
+    """Copies a kept value into a parameter or buffer; returns whether it has the same shape."""
     import torch
 
-    if value is None:
-        return
     plain = local(target)
     if tuple(plain.shape) != tuple(value.shape):
-        return
+        return False
     with torch.no_grad():
         plain.copy_(value)
+    return True
 
 
 def difference(after, before):

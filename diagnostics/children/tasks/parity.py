@@ -4,6 +4,7 @@ import importlib
 import os
 import runpy
 import sys
+import tempfile
 import traceback
 import types
 from pathlib import Path
@@ -15,6 +16,7 @@ PACKAGE = "ups_doctor_parity"  # private: the job may own a package called `pari
 
 def run(rank, world_size, arguments):
     """Does what is asked. A script's process ends with its exit code; the comparison answers {}."""
+    tempfile.tempdir = None  # asked again: this process has another one than the warm child
     if os.environ.get("UPS_DOCTOR_DIR"):
         use_threads(os.environ.get("OMP_NUM_THREADS", ""))
         start_agent(arguments["agent"])
