@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -155,14 +156,26 @@ def repeats_of(batches: Sequence[Sequence[Sequence[str]]], number: int) -> Commo
     common = len(whole) - len(set(whole))
     if not common or any(len(one) != len(set(one)) for one in ranks):
         return None
-    began = {digest for one in ranks if one for digest in one[:common]}
-    ended = {digest for one in ranks if one for digest in one[-common:]}
-    seen = {digest for digest in whole if whole.count(digest) > 1}
-    fills = common < len(ranks) and seen <= began & ended
+    by_step = [[list(batch) for batch in step] for step in zip(*batches, strict=False)]
+    fills = _fills_up(ranks) or sum(len(_common(step)) for step in by_step if _fills_up(step)) == common
     if common == 1 and not fills:
         return None
     by_rank = tuple(len(one) for one in ranks)
     return CommonSamples(number=number, given=len(whole), different=len(set(whole)), fills=fills, by_rank=by_rank)
+
+
+def _common(ranks: Sequence[Sequence[str]]) -> set[str]:
+    """Returns the samples that are there more than once."""
+    counts = Counter(digest for one in ranks for digest in one)
+    return {digest for digest, count in counts.items() if count > 1}
+
+
+def _fills_up(ranks: Sequence[Sequence[str]]) -> bool:
+    """Whether fewer samples than ranks are common, and all of them began one rank's and end another's."""
+    common = _common(ranks)
+    began = {digest for one in ranks for digest in one[: len(common)]}
+    ended = {digest for one in ranks for digest in one[-len(common) :]}
+    return 0 < len(common) < len(ranks) and common <= began & ended
 
 
 def listed(values: Sequence[float]) -> str:

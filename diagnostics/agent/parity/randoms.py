@@ -76,14 +76,13 @@ class Draws:
         for dimension in range(len(shape)):
             sizes = [one.shape[dimension] for one in shares if one.dim() == len(shape)]
             rest = {tuple(one.shape[:dimension]) + tuple(one.shape[dimension + 1 :]) for one in shares}
-            if sum(sizes) == shape[dimension] and rest == {shape[:dimension] + shape[dimension + 1 :]}:
-                whole = torch.cat(shares, dimension)
-                order = self.session.order_of_samples()
-                return (
-                    whole
-                    if order is None or len(order) != shape[dimension]
-                    else whole.index_select(dimension, torch.tensor(order))
-                )
+            if rest != {shape[:dimension] + shape[dimension + 1 :]}:
+                continue
+            whole, order = torch.cat(shares, dimension), self.session.order_of_samples()
+            if order is not None and len(order) == shape[dimension] and max(order) < sum(sizes):
+                return whole.index_select(dimension, torch.tensor(order))
+            if sum(sizes) == shape[dimension]:
+                return whole
         if all(tuple(one.shape) == shape for one in shares):
             if not all(torch.equal(one, shares[0]) for one in shares[1:]):
                 self.session.facts["draws_for_whole_batches"] = True

@@ -263,18 +263,23 @@ class Session:
         """Returns for each sample of this process's step where it stands among those of all ranks, None if unknown."""
         if self.plan.get("feed") or self.mode != "one":
             return None
-        mine = [digest for entry in self.batches for digest in entry["samples"]]
         if self._theirs is None or self._theirs[0] != self.steps:
             steps = [
                 writing.load(os.path.join(self.plan["source"], "rank-%d" % rank), "step-%d.pt" % self.steps)
                 for rank in range(self.plan["world"])
             ]
-            self._theirs = (
-                self.steps,
-                [digest for one in steps for entry in one["batches"] for digest in entry["samples"]],
-            )
-        places = {digest: at for at, digest in enumerate(self._theirs[1])}
-        found = [places.get(digest) for digest in mine]
+            self._theirs = self.steps, [step["batches"] for step in steps]
+        if not self.batches:
+            return None
+        names, places, theirs = ("loader", "pass", "batch"), {}, []
+        now = [self.batches[-1][name] for name in names]
+        for entries in self._theirs[1]:
+            for entry in entries:
+                if [entry[name] for name in names] == now:
+                    theirs += entry["samples"]
+        for place, digest in enumerate(theirs):
+            places.setdefault(digest, place)  # one that fills up comes after the sample itself
+        found = [places.get(digest) for digest in self.batches[-1]["samples"]]
         return None if None in found else found
 
     def shares(self):
