@@ -9,9 +9,9 @@ from typing import Any
 
 NEVER = 1 << 30
 RANDOM_NUMBERS = "random numbers"  # drawn alike on ranks: no difference, since they are handed out again
-# A cause comes before its effects within a step.
+# What names a module and a parameter comes before what does not, and causes before effects.
 CAUSES_FIRST = (
-    "samples", "random numbers", "loss", "gradient", "clipped norm", "parameters", "buffers", "optimizer state",
+    "samples", "random numbers", "gradient", "loss", "clipped norm", "parameters", "buffers", "optimizer state",
 )  # fmt: skip
 
 

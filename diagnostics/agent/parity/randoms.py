@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os
 
+from ..torch_hooks.dynamo import compiling_test
 from . import attention, writing
 
 FACTORIES = ("rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "bernoulli", "normal")
@@ -20,14 +21,14 @@ MOST_BYTES = 64 << 20  # kept of one step
 class Draws:
     """What was drawn in the current step, or the draws of all ranks that are handed out in it."""
 
-    def __init__(self, session, inside):
-        self.session, self.inside = session, inside
+    def __init__(self, session, inside, traced):
+        self.session, self.inside, self.traced = session, inside, traced
         self.kept, self.bytes, self.next, self.found = [], 0, 0, None
         self.busy = False
 
     def wanted(self):
         """Whether a random function that is called now is the model's, and does draw: no compiler looks through it."""
-        return self.session.started and not self.busy and self.inside() and not _is_traced()
+        return self.session.started and not self.busy and self.inside() and not self.traced()
 
     def draw(self, make, name, shape):
         """Returns random numbers of this shape: drawn and kept, or those that the ranks drew."""
@@ -90,17 +91,12 @@ class Draws:
         return None
 
 
-def _is_traced():
-    import torch
-
-    return torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0
-
-
 def place_hooks(session, inside):
     """Patches torch's random functions of this process; they do what they did outside of modules."""
     import torch
 
-    session.draws = draws = Draws(session, inside)
+    is_compiling, modes = compiling_test(), torch._C._len_torch_dispatch_stack
+    session.draws = draws = Draws(session, inside, lambda: is_compiling() or modes() > 0)
     for name in FACTORIES:
         setattr(torch, name, _factory(getattr(torch, name), name, draws))
     for name in IN_PLACE:

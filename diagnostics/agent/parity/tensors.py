@@ -114,7 +114,10 @@ def autocasting():
     """Whether operations are cast to a lower precision now."""
     import torch
 
-    return any(torch.is_autocast_enabled(device) for device in ("cpu", "cuda"))
+    try:
+        return any(torch.is_autocast_enabled(device) for device in ("cpu", "cuda"))
+    except TypeError:  # before torch 2.4
+        return torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
 
 
 def kinds(module):
