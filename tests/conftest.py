@@ -19,7 +19,7 @@ LONGEST = (
     "supervisor/test_ends.py", "supervisor/test_drills.py", "preflight/test_model_step.py",
     "diagnosis/test_endings_watched.py", "bisection/repro/test_repro.py", "ups/data/test_ram_disk_of_a_run.py",
 )  # fmt: skip
-LONG = ("supervisor", "bisection", "ups", "diagnosis", "attach", "preflight", "agent", "inspection", "cache")
+LONG = ("supervisor", "bisection", "parity", "ups", "diagnosis", "attach", "preflight", "agent", "inspection", "cache")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,7 +18,7 @@ IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may i
 # These lead their package: they alone import its folders. What else stands beside them is the contract.
 ENGINES = {
     "machine.this", "report.folder", "report.page", "bisection.engine", "audit.run", "inspection.engine",
-    "preflight.engine", "diagnosis.engine",
+    "preflight.engine", "diagnosis.engine", "parity.engine",
 }  # fmt: skip
 # What a folder of diagnostics/ may import beside itself and core/. Short names: s static, d dynamic, m machine.
 ARROWS = {
@@ -79,6 +79,8 @@ ARROWS = {
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
     "inspection": "adapter machine record report d/job d/failures",
     "inspection/checks": "inspection",
+    "parity": "machine record",
+    "parity/hypotheses": "parity",
     "preflight": "adapter machine record report",
     "preflight/host": "preflight machine",
     "preflight/rendezvous": "preflight machine m/execution record s/launch_files",
@@ -112,11 +114,13 @@ AGENT_ARROWS = {
     "torch_hooks": " shared",
     "data_hooks": " shared torch_hooks",
     "capturing": " shared torch_hooks",
+    "parity": " torch_hooks",
 }
 LONG = {"agent": "agent", "s": "static", "d": "dynamic", "m": "machine"}
 PLUGINS = {
     "audit": "CODE", "cache/formats": "CODE", "cache/folder_checks": "CODE", "diagnosis": "CODE",
-    "inspection/checks": "CODE", "preflight": "CODE", "report/check_sections": "ORDER", "report/run_sections": "ORDER",
+    "inspection/checks": "CODE", "parity/hypotheses": "CODE", "preflight": "CODE",
+    "report/check_sections": "ORDER", "report/run_sections": "ORDER",
 }  # fmt: skip
 MOST_FILES = 25  # in one folder
 MOST_LINES = 350  # of one file

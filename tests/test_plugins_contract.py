@@ -17,6 +17,7 @@ from diagnostics.core.findings import Severity
 from diagnostics.core.registry import discover
 from diagnostics.diagnosis.signature import AppliesTo
 from diagnostics.inspection import checks
+from diagnostics.parity import hypotheses
 from diagnostics.preflight.plan import in_order, load_probes
 from diagnostics.preflight.probe import Stage
 from diagnostics.report import check_sections, run_sections
@@ -26,7 +27,16 @@ PROBES = discover(preflight)
 SIGNATURES = discover(diagnosis)
 RULES = rules_of_files()
 ACROSS = discover(folder_checks)
-CODED = {**discover(audit), **PROBES, **discover(formats), **ACROSS, **discover(checks), **SIGNATURES, **RULES}
+CODED = {
+    **discover(audit),
+    **PROBES,
+    **discover(formats),
+    **ACROSS,
+    **discover(checks),
+    **discover(hypotheses),
+    **SIGNATURES,
+    **RULES,
+}
 SECTIONS = discover(check_sections, key="ORDER")
 RUN_SECTIONS = discover(run_sections, key="ORDER")
 HEADINGS = ("What it does:", "Why it matters:")

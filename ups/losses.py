@@ -5,6 +5,7 @@ Shapes: B batch, the rest any: points and channels of a field, or tokens and cha
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 SMALLEST_NORM = 1e-6  # of a target, in normalised units: an all-zero sample must not blow up a batch
@@ -28,3 +29,8 @@ def relative_l2(predicted: Tensor, true: Tensor) -> Tensor:
     error = (predicted - true).flatten(1).norm(dim=1)
     relative: Tensor = error / true.flatten(1).norm(dim=1).clamp_min(SMALLEST_NORM)
     return relative
+
+
+def at_least_float32(value: Tensor) -> Tensor:
+    """Returns half-precision numbers as float32, and others as they are: a check in float64 stays one."""
+    return value.to(torch.promote_types(value.dtype, torch.float32))

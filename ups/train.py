@@ -31,6 +31,7 @@ from ups.drills import Drill, drill_of
 from ups.ema import Ema
 from ups.errors import UpsError
 from ups.imports import without_garbage_collection
+from ups.losses import at_least_float32
 from ups.meters import Meter
 from ups.progress import Display
 from ups.run_folder import RunFolder
@@ -399,7 +400,7 @@ def accumulate_gradients(
                 exchange.forward()
             with _autocast(world.device, precision):
                 loss_B = forward(part)
-            loss = (loss_B.float() * part["weight"]).sum()
+            loss: Any = (at_least_float32(loss_B) * part["weight"]).sum()
             loss = loss if drill is None else drill.arm(loss, wrapped)
             if exchange is not None and number == len(parts) - 1:
                 exchange.backward(accumulated=number > 0)

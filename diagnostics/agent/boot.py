@@ -184,3 +184,8 @@ def _torch_is_here(agent):
         from . import capturing
 
         capturing.watch(agent)
+    if os.environ.get("UPS_DOCTOR_PARITY"):
+        from . import parity
+
+        parity.watch(agent)
+        activity.outermost = parity.told_first(agent.parity, activity.outermost)

@@ -15,8 +15,9 @@ from diagnostics.core.errors import UsageError
 from diagnostics.core.registry import BrokenPlugin, discover
 from diagnostics.core.spelling import nearest
 from diagnostics.inspection import checks
+from diagnostics.parity import hypotheses
 
-PACKAGES = (preflight, formats, folder_checks, checks, diagnosis, audit)
+PACKAGES = (preflight, formats, folder_checks, checks, hypotheses, diagnosis, audit)
 
 
 @click.command("explain")

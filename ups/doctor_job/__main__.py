@@ -13,7 +13,7 @@ from ups.config import load_config
 from ups.doctor_job.request import Request
 
 VERBS = {"describe": "describe", "data": "data", "model": "model", "dry-run": "dry_run", "inspect": "inspect"}
-VERBS |= {"regenerate": "regenerate", "ladder": "ladder"}
+VERBS |= {"regenerate": "regenerate", "ladder": "ladder", "parity": "parity"}
 
 
 def main(arguments: list[str]) -> int:
@@ -35,6 +35,7 @@ def main(arguments: list[str]) -> int:
                 world_size=int(os.environ.get("WORLD_SIZE", "1")),
                 steps=options.steps,
                 apply=options.apply,
+                stage=options.stage,
             )
         )
     except UsageError as error:
@@ -64,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--nproc", type=int, help="ranks of a dry run, where not those of CONFIG")
     parser.add_argument("--backend", choices=("auto", "nccl", "gloo"), help="where not that of CONFIG")
+    parser.add_argument("--stage", default="", help="parity: autoencoder or operator")
     parser.add_argument("--apply", action="store_true", help="regenerate: do it, and not only say what would be done")
     return parser
 

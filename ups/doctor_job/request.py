@@ -24,6 +24,7 @@ class Request:
     world_size: int
     steps: int
     apply: bool = False
+    stage: str = ""
 
     def write(self, answer: Mapping[str, Any]) -> None:
         """Replaces the result file in one step, so that a crash leaves the answer before it."""

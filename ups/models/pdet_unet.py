@@ -59,7 +59,9 @@ class PdetUnet(nn.Module):
         """Returns the latents after the lead time, (B, S, D)."""
         if self.training and self.input_noise:
             # The target stays clean: the operator learns to pull back what its own errors push off the data.
-            z_BSD = z_BSD + self.input_noise * z_BSD.detach().std() * torch.randn_like(z_BSD)
+            # Its size is that of each sample by itself, so that it does not depend on how a batch is cut over ranks.
+            scale_B11 = z_BSD.detach().std(dim=(1, 2), keepdim=True)
+            z_BSD = z_BSD + self.input_noise * scale_B11 * torch.randn_like(z_BSD)
         cond_BH = cond_BK if self.condition is None else self.condition(cond_BK)
         x_BXH = self.lift(torch.unflatten(z_BSD, 1, self.grids[0]))
         kept = []

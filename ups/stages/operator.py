@@ -17,7 +17,7 @@ from ups.checkpoint import build_autoencoder
 from ups.config import UpsConfig
 from ups.data.datasets import PairDataset
 from ups.data.latent_cache import LatentPairDataset
-from ups.losses import mse
+from ups.losses import at_least_float32, mse
 from ups.metrics import nrmse_per_sample
 from ups.models import build_operator
 from ups.models.autoencoder import FieldAutoencoder
@@ -35,7 +35,7 @@ class LatentStep(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """Returns the loss of each sample, (B,); the batch holds latents or fields."""
         z_in, z_out = self.encoder.pair(batch)
-        return mse(self.operator(z_in, batch["cond"]).float(), z_out)
+        return mse(at_least_float32(self.operator(z_in, batch["cond"])), z_out)
 
 
 class FrozenEncoder:
@@ -50,12 +50,12 @@ class FrozenEncoder:
 
     @torch.no_grad()
     def pair(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Returns the latents of input and target, (B, S, D) each, float32."""
+        """Returns the latents of input and target, (B, S, D) each, float32 or more."""
         if "z_in" in batch:
-            return batch["z_in"].float(), batch["z_out"].float()
+            return at_least_float32(batch["z_in"]), at_least_float32(batch["z_out"])
         z_in = self.autoencoder.encode(batch["u_in"], 0)
         z_out = self.autoencoder.encode(batch["u_out"], self.last)
-        return z_in.float(), z_out.float()
+        return at_least_float32(z_in), at_least_float32(z_out)
 
 
 class Stage:

@@ -1,0 +1,1 @@
+"""What `tasks/parity.py` runs: the loop around a user's model, and the comparison of what was recorded. Torch only."""

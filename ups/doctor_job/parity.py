@@ -1,0 +1,76 @@
+"""`parity`: one stage's real loop for a few steps, as one of N ranks or as one process, for the doctor to compare.
+
+Global batches are the same whatever the number of ranks (`GlobalBatchSampler`), so nothing has to be fed. Everything is
+written into a temporary folder; the doctor's recorder in this process ends it after the last step.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ups import checkpoint, distributed
+from ups.config import StageConfig
+from ups.distributed import World, seed_everything
+from ups.doctor_job.request import Request
+from ups.errors import ConfigError
+from ups.progress import Display
+from ups.run_folder import RunFolder
+from ups.stages import ORDER, autoencoder, operator
+from ups.stages.material import Material, alone
+from ups.train import Surroundings, train
+
+STAGES = {"autoencoder": autoencoder.Stage, "operator": operator.Stage}
+
+
+def answer(request: Request) -> None:
+    """Trains `request.stage` for `request.steps` steps. Raises DataError where there is no data to train on."""
+    name = request.stage or ORDER[0]
+    if name not in STAGES:
+        raise ConfigError(f"there is no stage '{name}'", hint=f"known are: {', '.join(ORDER)}")
+    torch.set_num_threads(request.config.training.threads_per_rank)
+    several = request.world_size > 1
+    training = request.config.training
+    world = distributed.begin(backend=training.backend, timeout_s=training.timeout_s) if several else _one()
+    healthy = False
+    try:
+        _train(name, request, world)
+        healthy = True
+    finally:
+        distributed.end(healthy=healthy)
+
+
+def _one() -> World:
+    device = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
+    return replace(distributed.alone(), device=device)
+
+
+def _in_float64(stage: Any) -> None:
+    build, encoder = stage.build, getattr(stage, "encoder", None)
+    stage.build = lambda: build().double()
+    if encoder is not None:
+        encoder.autoencoder.double()
+
+
+def _train(name: str, request: Request, world: World) -> None:
+    with tempfile.TemporaryDirectory(prefix="ups-parity-") as folder:
+        # Batches come from this process, where the recorder sees them, and latents from the encoder.
+        training = replace(request.config.training, workers=0)
+        settings: StageConfig = replace(getattr(request.config.stages, name), max_steps=request.steps)
+        stages = replace(request.config.stages, **{name: settings})
+        output = replace(request.config.output, dir=Path(folder))
+        cache = replace(request.config.cache, enabled=False)
+        config = replace(request.config, training=training, stages=stages, output=output, cache=cache)
+        material: Material = alone(config)
+        seed_everything(config.seed, rank=0)  # an autoencoder that is not trained is the same on every rank
+        stage: Any = STAGES[name](config, world.device, material)
+        if torch.get_default_dtype() is torch.float64:  # so the doctor compares, where nothing else is asked for
+            _in_float64(stage)
+        header = checkpoint.header("", config, material.spec, material.normalisation)
+        output_folder = RunFolder(Path(folder))
+        output_folder.claim(config)
+        train(stage, config, world, Surroundings(output_folder, (), Display(shown=False), header))
