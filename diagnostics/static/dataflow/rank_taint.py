@@ -14,16 +14,26 @@ from functools import cached_property
 from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.fixed_attributes import FixedAttributes
 from diagnostics.static.dataflow.length_taint import LengthTaint
+from diagnostics.static.dataflow.signal_flags import signal_flags
 from diagnostics.static.dataflow.taint_rules import (
     agrees,
     as_data,
+    called_loss,
     content,
     importance,
     is_none,
     is_share,
     statements_of,
 )
-from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
+from diagnostics.static.dataflow.taint_sources import (
+    DATA,
+    EXCEPTION,
+    LOADER_NAMES,
+    ORDER,
+    RANK,
+    Taint,
+    source_of,
+)
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.functions import paired
@@ -53,6 +63,8 @@ class RankTaint:
     def __post_init__(self) -> None:
         """Spreads what is known until nothing changes."""
         functions = self.program.functions[:MOST_FUNCTIONS] if self.only is None else self.only
+        for target, where, taint in signal_flags(self.program):
+            self._set(target, taint, where, target)
         for _ in range(_ROUNDS):
             self._changed = False
             for function in functions:
@@ -124,6 +136,7 @@ class RankTaint:
             found = self._attributes.get(self.program.attribute_key(value, function))
             if found is not None:
                 yield found
+            yield from (made for one in self.program.getters(value, function) if (made := self.returned(one)))
             if value.attr in ("shape", "dtype", "device", "ndim", "requires_grad") and not isinstance(
                 value.value, ast.Name
             ):
@@ -330,6 +343,7 @@ class RankTaint:
     def _name(self, function: Function, name: str, found: Found) -> None:
         if found is None:
             return
+        found = called_loss(found, name)
         known = self._names.get((id(function), name))
         if known is None or importance(found) > importance(known):
             self._names[id(function), name] = found

@@ -176,6 +176,10 @@ class SourceSet:
         """Whether what a call returns is the same on every rank; here only names are known, which tell it elsewhere."""
         return False
 
+    def getters(self, value: ast.Attribute, function: Function) -> list[Function]:
+        """Returns the properties that an attribute may be; here none is known."""
+        return []
+
     def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
         """Returns what the attribute is assigned anywhere, with the function that does it."""
         return self.attributes.get(value.attr, [])
@@ -209,8 +213,7 @@ class SourceSet:
 
     def function_of(self, frame: Frame) -> Function | None:
         """Returns the function a frame runs; that around it where it is a comprehension or a class body."""
-        file = self.file_of(frame.file)
-        if not file:
+        if not (file := self.file_of(frame.file)):
             return None
         name = frame.function.rpartition(".")[2]
         here = [one for one in self._by_file.get(file, ()) if one.name == "<module>" or _spans(one.syntax, frame.line)]

@@ -30,6 +30,7 @@ from diagnostics.static.spmd.divergent_branch import (
     unmatched,
 )
 from diagnostics.static.spmd.sequence_values import CollectiveSequence, ways_differ
+from diagnostics.static.spmd.short_circuits import short_circuits
 
 MOST_DECISIONS = 60  # of one function
 _MODES = {"training", "is_training"}  # of a model: on all ranks the same
@@ -100,6 +101,8 @@ class StaticDivergence:
                     asking.append((node, ranks))
                 else:
                     yield from self._local_branch(node, function)
+            elif isinstance(node, ast.BoolOp):
+                yield from short_circuits(node, function, self.communication, self.tests, self._reason)
             elif isinstance(node, (ast.For, ast.AsyncFor)):
                 tried += 1
                 yield from self._loop(node, function)
