@@ -162,6 +162,10 @@ class Project(ImplicitCalls):
         return id(call) in self._implicit
 
     @cached_property
+    def _targets(self) -> dict[int, tuple[Function, ...]]:
+        return {}
+
+    @cached_property
     def _implicit(self) -> set[int]:
         return set()
 
