@@ -14,6 +14,7 @@ from functools import cached_property
 from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.fixed_attributes import FixedAttributes
 from diagnostics.static.dataflow.length_taint import LengthTaint
+from diagnostics.static.dataflow.reaching_names import ReachingNames
 from diagnostics.static.dataflow.signal_flags import signal_flags
 from diagnostics.static.dataflow.taint_rules import (
     agrees,
@@ -124,6 +125,8 @@ class RankTaint:
         own = self._own_reason(value, function)
         if own is not None:
             yield own
+        if self._reaching.is_from_outside(value):
+            return
         if isinstance(value, ast.Call):
             yield from self._of_call(value, function, depth)
             return
@@ -186,7 +189,14 @@ class RankTaint:
         for argument in (*call.args, *(one.value for one in call.keywords)):
             yield from self._reasons(argument, function, depth - 1)
 
+    @cached_property
+    def _reaching(self) -> ReachingNames:
+        return ReachingNames(self.program)
+
     def _of_name(self, name: ast.Name, function: Function) -> Found:
+        counted = self._reaching.counted_by(name, function)
+        if counted is not None:
+            return self.of(counted, function)
         scope: Function | None = function
         while scope is not None:
             if (id(scope), name.id) in self._names:
@@ -200,24 +210,9 @@ class RankTaint:
         why = source_of(value)
         if why is None or self._agreed.is_read_off(value, function):
             return None
-        if isinstance(value, ast.Name) and value.id in self._counted(function):
+        if isinstance(value, ast.Name) and self._reaching.counts(value.id, function):
             return None  # `for dp_rank in range(...)` goes through all of them
         return Taint(why, function.file, getattr(value, "lineno", 1), function.name, syntax=value)
-
-    def _counted(self, function: Function) -> set[str]:
-        """Returns the names that count through a range."""
-        if id(function) not in self._counters:
-            self._counters[id(function)] = {
-                one.target.id
-                for one in function.own_nodes
-                if isinstance(one, (ast.For, ast.comprehension))
-                and isinstance(one.target, ast.Name)
-                and isinstance(one.iter, ast.Call)
-                and last_name(one.iter.func) == "range"
-            }
-        return self._counters[id(function)]
-
-    _counters: dict[int, set[str]] = field(default_factory=dict)
 
     # Spreading
 
