@@ -83,6 +83,17 @@ def collect(
     return Collected(files=tuple(files[shown] for shown in sorted(files)), skipped=tuple(skipped))
 
 
+def found_paths(paths: Sequence[Path], *, excluded: Callable[[str], bool] = lambda shown: False) -> Iterator[Path]:
+    """Yields the files of some kind that rules read, without reading them; a path that is gone has none."""
+    folder = Path.cwd()
+    for path, given in _paths([one for one in paths if one.exists()], []):
+        try:
+            if kind_of(path) is not None and (given or not excluded(shown_path(path, folder))):
+                yield path
+        except OSError:
+            continue
+
+
 def shown_path(path: Path, folder: Path) -> str:
     """Returns a path relative to `folder` where it lies below it, else absolute."""
     whole = PurePath(os.path.abspath(path))  # noqa: PTH100

@@ -120,7 +120,9 @@ def test_what_the_editor_holds_is_audited_when_it_is_opened_changed_and_closed(e
     assert places(found) == [("A155", 11, 1), ("A201", 13, 1)]
     assert found[1]["message"].splitlines()[-1].startswith("fix: ")
     editor.change("train.py", BAD.replace(", shuffle=True", ""), 2)
-    editor.change("train.py", BAD.replace(", shuffle=True", "").replace("    if is_main():\n        dist", "    dist"), 3)
+    editor.change(
+        "train.py", BAD.replace(", shuffle=True", "").replace("    if is_main():\n        dist", "    dist"), 3
+    )
     assert editor.found() == []  # of the two changes only the last is audited
     editor.send("textDocument/didClose", {"textDocument": {"uri": editor.uri("train.py")}})
     assert editor.found() == []
