@@ -62,7 +62,7 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if parting.exit is not None and exit_calls.fails(parting.exit):
         return Confidence.POSSIBLE  # the launcher ends the others
     if parting.ranks is not None:
-        if is_meant(parting, project):
+        if is_meant(parting, project) or _asks_for_a_mode(parting):
             return Confidence.POSSIBLE
         if parting.here.sure:
             return Confidence.CONFIRMED
@@ -81,6 +81,18 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if parting.why in (LOSS, TIME, RANDOM, SIGNAL) or (parting.why == EXCEPTION and _is_flag(parting, project)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
+
+
+def _asks_for_a_mode(parting: DivergentBranch) -> bool:
+    """Whether the test asks also for a parameter that is None: `group is None and rank == 0` may be for one process."""
+    test = getattr(parting.decision, "test", None)
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else []
+    for one in parts:
+        match one:
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+                if name in parting.function.parameters:
+                    return True
+    return False
 
 
 def _usually_meets(reach: CollectiveSite, project: Project) -> bool:

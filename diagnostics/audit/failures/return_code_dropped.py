@@ -140,7 +140,7 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
     code = project.fact(TrainingFunctions)
     target = next((one for one in code.started(call, function) if id(one) in code.training), None)
     joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]
-    if target is None or not joins or _is_read(file):
+    if target is None or not joins or _is_read(file) or _is_answered(function, joins[-1]):
         return
     yield violation(
         file,
@@ -153,6 +153,15 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
             step(file, joins[-1], "its end is waited for, its exit code is not looked at"),
         ),
     )
+
+
+def _is_answered(function: Function, join: ast.Call) -> bool:
+    """Whether the parent takes an answer from a pipe or queue afterwards: without it, it goes no further."""
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("recv", "get")
+        and not node.args and node.lineno > join.lineno
+        for node in function.own_nodes
+    )  # fmt: skip
 
 
 def _joins(call: ast.Call) -> bool:

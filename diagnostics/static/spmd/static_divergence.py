@@ -24,6 +24,7 @@ from diagnostics.static.spmd.divergent_branch import (
     DivergenceShape,
     DivergentBranch,
     calls_in,
+    falls_alike,
     leaves_inside,
     nodes_of,
     strongest,
@@ -33,7 +34,6 @@ from diagnostics.static.spmd.sequence_values import CollectiveSequence, ways_dif
 from diagnostics.static.spmd.short_circuits import short_circuits
 
 MOST_DECISIONS = 60  # of one function
-_MODES = {"training", "is_training"}  # of a model: on all ranks the same
 _INTERRUPTS = ("Interrupt", "Exit", "Stop")  # by a person, or by the program on all ranks
 _JOINS = {"join", "Join"}
 # Errors that come on every rank or on none: of the installation, of the user.
@@ -176,7 +176,7 @@ class StaticDivergence:
     # Branches on what the rank alone has seen
 
     def _local_branch(self, node: Branch, function: Function) -> Iterator[DivergentBranch]:
-        if says_distributed(node.test) or self.tests.same(node.test, function) or last_name(node.test) in _MODES:
+        if says_distributed(node.test) or self.tests.same(node.test, function) or falls_alike(node.test):
             return
         taint = self._reason(node.test, function)
         if taint is None:
