@@ -40,6 +40,8 @@ from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.functions import paired
 
 _ROUNDS = 5
+_SPREADING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension,
+              ast.withitem, ast.Return, ast.Yield, ast.If, ast.While, ast.ExceptHandler, ast.Call)  # fmt: skip
 MOST_FUNCTIONS = 3000
 _SETTINGS = {"scheduler", "scaler", "ema", "logger", "sampler", "teacher", "callback", "writer", "optimizer"}
 # What is made with a seed has other content on other ranks.
@@ -217,7 +219,7 @@ class RankTaint:
     # Spreading
 
     def _spread(self, function: Function) -> None:
-        for node in function.own_nodes:
+        for node in function.nodes_of(_SPREADING):
             match node:
                 case ast.Assign(targets=targets, value=value):
                     for target in targets:

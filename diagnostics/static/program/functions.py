@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import takewhile
 from pathlib import Path
 
 from diagnostics.core.frame import Frame
@@ -57,6 +58,11 @@ class Function:
     def own_nodes(self) -> tuple[ast.AST, ...]:
         """Its syntax nodes without those of functions inside."""
         return tuple(own_nodes(self.syntax))
+
+    @cached_property
+    def nodes_of(self) -> Callable[[tuple[type[ast.AST], ...]], tuple[ast.AST, ...]]:
+        """Returns its syntax nodes of some kinds, in order; kept, since they are asked for again and again."""
+        return cache(lambda kinds: tuple(node for node in self.own_nodes if isinstance(node, kinds)))
 
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr]]:
@@ -304,12 +310,8 @@ def last_name(value: ast.expr) -> str:
 
 def _shared_parts(name: str, folder: str) -> int:
     """Returns how many leading folders two paths have in common."""
-    count = 0
-    for one, other in zip(Path(name).parts, Path(folder).parts, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    pairs = zip(Path(name).parts, Path(folder).parts, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def own_nodes(syntax: ast.AST) -> Iterator[ast.AST]:
@@ -342,9 +344,6 @@ def default_of(function: Function, name: str) -> ast.expr | None:
         return None
     arguments = function.syntax.args
     plain = [*arguments.posonlyargs, *arguments.args]
-    with_default = plain[len(plain) - len(arguments.defaults) :]
-    pairs = [
-        *zip(with_default, arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    return next((value for one, value in pairs if one.arg == name), None)
+    named = [*plain[len(plain) - len(arguments.defaults) :], *arguments.kwonlyargs]
+    values = [*arguments.defaults, *arguments.kw_defaults]
+    return next((value for one, value in zip(named, values, strict=True) if one.arg == name), None)
