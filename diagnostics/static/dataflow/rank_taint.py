@@ -127,8 +127,9 @@ class RankTaint:
         own = self._own_reason(value, function)
         if own is not None:
             yield own
-        if self._reaching.is_from_outside(value):
-            return
+        holder = self._reaching.settings_read(value)
+        if holder is not None and (found := self.of(holder, function)) is not None and found.why != DATA:
+            return  # what was put in beside the settings differs, and not they; of a batch every item does
         if isinstance(value, ast.Call):
             yield from self._of_call(value, function, depth)
             return

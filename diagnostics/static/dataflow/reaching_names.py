@@ -40,10 +40,16 @@ class ReachingNames:
             self._counters[id(function)] = found
         return self._counters[id(function)]
 
-    def is_from_outside(self, value: ast.AST) -> bool:
-        """Whether an item is read by a key that nothing in the program writes: a setting, whatever else is in there."""
-        key = _key(value)
-        return key is not None and key not in self._written
+    def settings_read(self, value: ast.AST) -> ast.expr | None:
+        """Returns what an item is read from by a key that nothing in the program writes, None for another value."""
+        match value:
+            case ast.Subscript(value=holder, slice=ast.Constant(value=str() as key)):
+                pass
+            case ast.Call(func=ast.Attribute(attr="get", value=holder), args=[ast.Constant(value=str() as key), *_]):
+                pass
+            case _:
+                return None
+        return None if key in self._written or last_name(holder) == "environ" else holder
 
     @property
     def _written(self) -> frozenset[str]:
@@ -61,16 +67,6 @@ class ReachingNames:
                             found.add(_text(node.args[0]))
             self._keys = frozenset(found)
         return self._keys
-
-
-def _key(value: ast.AST) -> str | None:
-    """Returns the literal key of `config["steps"]` or `config.get("steps")`."""
-    match value:
-        case ast.Subscript(value=holder, slice=ast.Constant(value=str() as key)):
-            return key if last_name(holder) != "environ" else None
-        case ast.Call(func=ast.Attribute(attr="get", value=holder), args=[ast.Constant(value=str() as key), *_]):
-            return key if last_name(holder) != "environ" else None
-    return None
 
 
 def _text(value: ast.AST | None) -> str:
