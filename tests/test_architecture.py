@@ -77,6 +77,7 @@ ARROWS = {
     "audit/devices": "audit s/program s/dataflow s/torch_code",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
+    "editor": "audit s/program",
     "inspection": "adapter machine record report d/job d/failures",
     "inspection/checks": "inspection",
     "parity": "machine record",

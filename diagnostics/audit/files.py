@@ -12,6 +12,7 @@ from diagnostics.audit import notebooks
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.files import is_folder
 from diagnostics.static.program.project_file import FileKind, ProjectFile
+from diagnostics.static.program.source_file import MAKEFILES
 
 # Bytes; a larger file was generated or holds data, and nobody would read what is found in it.
 LARGEST = {
@@ -19,6 +20,7 @@ LARGEST = {
     FileKind.YAML: 1 << 19,
     FileKind.SHELL: 1 << 18,
     FileKind.DOCKERFILE: 1 << 18,
+    FileKind.MAKEFILE: 1 << 18,
 }
 LARGEST_NOTEBOOK = 64 << 20  # most of it pictures; of its code, as much is read as of other Python
 # Hidden folders are read, for the start-up scripts and workflows in them, but those of other tools.
@@ -81,6 +83,17 @@ def collect(
     return Collected(files=tuple(files[shown] for shown in sorted(files)), skipped=tuple(skipped))
 
 
+def found_paths(paths: Sequence[Path], *, excluded: Callable[[str], bool] = lambda shown: False) -> Iterator[Path]:
+    """Yields the files of some kind that rules read, without reading them; a path that is gone has none."""
+    folder = Path.cwd()
+    for path, given in _paths([one for one in paths if one.exists()], []):
+        try:
+            if kind_of(path) is not None and (given or not excluded(shown_path(path, folder))):
+                yield path
+        except OSError:
+            continue
+
+
 def shown_path(path: Path, folder: Path) -> str:
     """Returns a path relative to `folder` where it lies below it, else absolute."""
     whole = PurePath(os.path.abspath(path))  # noqa: PTH100
@@ -93,7 +106,7 @@ def read(path: Path, shown: str, *, given: bool = False) -> ProjectFile | Skippe
         kind = kind_of(path)
         if kind is None:
             return (
-                Skipped(path=shown, problem="is no Python, notebook, shell script, YAML or Dockerfile")
+                Skipped(path=shown, problem="is no Python, notebook, shell script, YAML, Dockerfile or Makefile")
                 if given
                 else None
             )
@@ -111,6 +124,8 @@ def kind_of(path: Path) -> FileKind | None:
     name = path.name
     if name.startswith("Dockerfile") or name == "Containerfile":
         return FileKind.DOCKERFILE
+    if name in MAKEFILES or path.suffix == ".mk":
+        return FileKind.MAKEFILE
     if path.suffix or name.startswith("."):
         return SUFFIXES.get(path.suffix.lower())
     if not stat.S_ISREG(path.stat().st_mode):

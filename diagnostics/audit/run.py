@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -31,6 +31,7 @@ class AuditOptions:
     ignore: tuple[str, ...] = ()
     jobs: int = 0  # 0: one a core
     cache_folder: Path | None = None
+    unsaved: Mapping[Path, str] = field(default_factory=dict)  # by absolute path: what an editor holds of a file
 
 
 def run(options: AuditOptions) -> Audit:
@@ -42,7 +43,7 @@ def run(options: AuditOptions) -> Audit:
     chosen = _selection(options, said, every)
     asked = {code: rule for code, rule in chosen.of(every).items() if hasattr(rule, "check")}
     collected = collect(options.paths, excluded=said.excluded)
-    answer = _answer(collected.files, asked, options)
+    answer = _answer(tuple(_as_edited(one, options.unsaved) for one in collected.files), asked, options)
     answer = _excused(answer, said, chosen, every)
     return replace(
         answer,
@@ -50,6 +51,12 @@ def run(options: AuditOptions) -> Audit:
         crashed=answer.crashed + tuple(_broken(one) for one in broken),
         seconds=time.monotonic() - began,
     )
+
+
+def _as_edited(file: ProjectFile, unsaved: Mapping[Path, str]) -> ProjectFile:
+    """Returns a file with the text that an editor holds of it; a notebook is read as it was saved."""
+    text = unsaved.get(Path(file.shown).absolute()) if unsaved and not file.cells else None
+    return file if text is None else ProjectFile(file.shown, text.encode("utf-8", "surrogatepass"), file.kind)
 
 
 def known_rules(broken: list[BrokenPlugin] | None = None) -> dict[str, ModuleType]:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from diagnostics.audit import baseline, cache, changed_lines, fixes
+from diagnostics.audit import baseline, cache, changed_lines, fixes, settings, watch
+from diagnostics.audit.files import shown_path
 from diagnostics.audit.found import Audit
 from diagnostics.audit.output import checklist, github
 from diagnostics.audit.output.filter import Filter
@@ -21,7 +22,7 @@ from diagnostics.audit.output.json_text import audit_json
 from diagnostics.audit.output.sarif import sarif_json
 from diagnostics.audit.output.terminal import Lines, summary_line
 from diagnostics.audit.run import AuditOptions, known_rules, run
-from diagnostics.core.console import ask, say, wants_colour
+from diagnostics.core.console import ask, clear, say, wants_colour
 from diagnostics.core.errors import UsageError, from_os_error
 
 DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
@@ -48,6 +49,7 @@ DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 )
 @click.option("--diff", "as_diff", is_flag=True, help="Print what --fix would change.")
 @click.option("--fix", is_flag=True, help="Make the safe changes: shows the diff, then asks.")
+@click.option("--watch", is_flag=True, help="Audit again whenever a file changes, until Ctrl-C.")
 @click.option("--yes", is_flag=True, help="With --fix: do not ask.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; default: the CPU cores.")
 @click.option("--no-cache", is_flag=True, help="Ask every rule again, also where nothing has changed.")
@@ -73,6 +75,8 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     shows = Filter(possible=options["possible"], advice=options["advice"])
     asked = _asked(paths, options)
     narrowed = _Narrowing(options)
+    if options["watch"]:
+        _watch(asked, narrowed, shows, options)
     audit = run(asked)
     if options["write_baseline"]:
         _write(options["baseline"], baseline.text_of(audit.found))
@@ -93,6 +97,8 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
     ways = {"--json": options["as_json"], "--github": options["github"], "--checklist": options["as_checklist"],
             "--diff": options["as_diff"], "--fix": options["fix"], "--sarif -": options["sarif"] == "-",
             "--gitlab -": options["gitlab"] == "-", "--write-baseline": options["write_baseline"]}  # fmt: skip
+    if options["watch"] and any(ways[name] for name in ("--diff", "--fix", "--write-baseline")):
+        raise UsageError("--watch only shows what is found", hint="leave out --diff, --fix and --write-baseline")
     given = [name for name, on in ways.items() if on]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} both say what is printed", hint="choose one of them")
@@ -125,6 +131,24 @@ def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> AuditOptions:
         jobs=options["jobs"] or 0,
         cache_folder=None if options["no_cache"] else folder,
     )
+
+
+def _watch(asked: AuditOptions, narrowed: _Narrowing, shows: Filter, options: dict[str, Any]) -> NoReturn:
+    """Shows what is found, on a clean screen, and again after each change."""
+    excluded = settings.load(asked.paths[0], known_rules()).excluded
+    while True:
+        before = watch.state(asked.paths, excluded)  # what changes during the audit is seen afterwards
+        try:
+            audit = narrowed.of(run(asked))
+        except UsageError as error:  # settings that are being written
+            say(f"{error}", err=True)
+        else:
+            clear()
+            _show(audit, shows, options, audit.exit_code(strict=options["strict"]))
+        say(f"watching {len(before)} files; Ctrl-C ends", err=True)
+        changed = watch.wait(asked.paths, before, excluded)
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        say(f"changed: {shown_path(changed[0], Path.cwd())}{more}", err=True)
 
 
 class _Narrowing:

@@ -13,6 +13,7 @@ import sys
 from typing import TextIO
 
 ERASE = "\r\033[K"
+CLEAR = "\033[2J\033[3J\033[H"  # the screen, what was scrolled off it, and back to its corner
 _COLOUR = re.compile(r"(\033\[(?:0|1|2|3[1-6]|1;3[1-6])m)")  # those that the doctor uses: none hides anything
 
 
@@ -53,6 +54,12 @@ def ask(question: str) -> bool:
     import click
 
     return click.confirm(printable(question), default=False, err=True)
+
+
+def clear() -> None:
+    """Empties the terminal that stdout is; what goes into a file or a pipe stays."""
+    if sys.stdout.isatty():
+        _write(sys.stdout, CLEAR)
 
 
 def redraw(text: str) -> None:

@@ -26,6 +26,7 @@ no_grad.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import Edit, Violation, step, violation
@@ -44,6 +45,8 @@ SEVERITY = Severity.WARNING
 WORDS = ("backward", "manual_backward")
 CHECKLIST = "losses are detached before they are kept"
 _DETACHES = frozenset(["item", "detach", "float", "detach_", "all_reduce", "reduce_mean", "reduce_loss", "numpy"])
+
+_BATCHES = re.compile(r"loader|log_every|batches|dataset", re.IGNORECASE)
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -160,6 +163,8 @@ def _lifetime(store: ast.expr, loop: Loop, function: Function, file: ProjectFile
     inner = [node for node in walk(loop) if _renews(node, where)]
     if any(node in loop.body or _is_straight(node, loop, file) for node in inner):
         return None
+    if _is_of_one_batch(where, loop, file):
+        return None
     made = function.assigned.get(where, []) if isinstance(base, ast.Name) else []
     if any(isinstance(value, ast.Call) and last_name(value.func) not in ("list", "zeros", "tensor", "defaultdict",
            "dict", "float", "int") for value in made):  # fmt: skip
@@ -167,6 +172,16 @@ def _lifetime(store: ast.expr, loop: Loop, function: Function, file: ProjectFile
     if inner:
         return Confidence.POSSIBLE
     return Confidence.CONFIRMED if made else Confidence.LIKELY
+
+
+def _is_of_one_batch(where: str, loop: Loop, file: ProjectFile) -> bool:
+    """Whether a loop over batches is around this one and makes the store anew: `for head in heads` in each batch."""
+    around = file.parents.get(loop)
+    while around is not None and not isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(around, (ast.For, ast.AsyncFor)) and _BATCHES.search(ast.unparse(around.iter)):
+            return any(_renews(node, where) for part in around.body for node in walk(part))
+        around = file.parents.get(around)
+    return False
 
 
 def _renews(node: ast.AST, where: str) -> bool:

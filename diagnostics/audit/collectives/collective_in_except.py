@@ -34,6 +34,7 @@ from diagnostics.audit.collectives.divergence_hits import MOST_CALLS, hit_of, op
 from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.divergent_branch import DivergenceShape, DivergentBranch
@@ -43,6 +44,8 @@ NAME = "collective-in-except"
 SEVERITY = Severity.ERROR
 WORDS = ("except", "finally")
 CHECKLIST = "no collective in except or finally"
+_LOADS = {"load", "open", "read", "load_state_dict", "load_from_disk", "read_text", "from_pretrained"}
+_BESIDE = {"print", "info", "join", "Path", "get", "str", "format"}
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -70,9 +73,16 @@ def _certainty(one: DivergentBranch, file: ProjectFile, project: Project) -> Con
         return Confidence.POSSIBLE
     if _waits_for_work(one.decision):
         return Confidence.POSSIBLE  # how a server takes what has come
-    if not own or len(one.here.chain) > MOST_CALLS:
+    if not own or len(one.here.chain) > MOST_CALLS or _only_loads(own):
         return Confidence.POSSIBLE  # it fails on every rank or on none
     return Confidence.CONFIRMED if one.here.sure else Confidence.LIKELY
+
+
+def _only_loads(own: list[ast.Call]) -> bool:
+    """Whether a block does nothing but read files whose names do not ask for the rank: all ranks have them or none."""
+    loads = [one for one in own if last_name(one.func) in _LOADS]
+    texts = " ".join(ast.unparse(one) for one in loads)
+    return bool(loads) and all(last_name(one.func) in _LOADS | _BESIDE for one in own) and "rank" not in texts
 
 
 def _waits_for_work(handler: ast.AST) -> bool:

@@ -11,7 +11,7 @@ from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import RankPredicates, is_own_rank
-from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, TIME
+from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, SIGNAL, TIME
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -28,6 +28,7 @@ _LOCAL_DATA = ("next", "item")
 WORDS = {
     LOSS: "the rank's own loss",
     DATA: "the rank's own data",
+    SIGNAL: "a signal, which ranks get at other times",
     TIME: "the rank's own clock",
     RANDOM: "the rank's own random numbers",
     EXCEPTION: "an exception on this rank",
@@ -61,7 +62,7 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if parting.exit is not None and exit_calls.fails(parting.exit):
         return Confidence.POSSIBLE  # the launcher ends the others
     if parting.ranks is not None:
-        if is_meant(parting, project):
+        if is_meant(parting, project) or _asks_for_a_mode(parting):
             return Confidence.POSSIBLE
         if parting.here.sure:
             return Confidence.CONFIRMED
@@ -77,9 +78,21 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
         return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
     if _asks_for_none(parting):
         return Confidence.LIKELY if _batches_may_be_none(project) else Confidence.POSSIBLE
-    if parting.why in (LOSS, TIME, RANDOM) or (parting.why == EXCEPTION and _is_flag(parting, project)):
+    if parting.why in (LOSS, TIME, RANDOM, SIGNAL) or (parting.why == EXCEPTION and _is_flag(parting, project)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
+
+
+def _asks_for_a_mode(parting: DivergentBranch) -> bool:
+    """Whether the test asks also for a parameter that is None: `group is None and rank == 0` may be for one process."""
+    test = getattr(parting.decision, "test", None)
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else []
+    for one in parts:
+        match one:
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+                if name in parting.function.parameters:
+                    return True
+    return False
 
 
 def _usually_meets(reach: CollectiveSite, project: Project) -> bool:

@@ -31,6 +31,7 @@ from diagnostics.audit.collectives.divergence_hits import hit_of, operation, par
 from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
@@ -62,7 +63,7 @@ def _certainty(one: DivergentBranch, file: ProjectFile, project: Project, handle
     if (
         one.here.meeting is SyncKind.FORWARD
         or _agrees_after(one, file, project, handler)
-        or not _in_loop(file, handler)
+        or not _in_loop(file, handler, one.function, project)
     ):
         return Confidence.POSSIBLE
     told = ast.unparse(handler).lower()
@@ -83,11 +84,17 @@ def _agrees_after(one: DivergentBranch, file: ProjectFile, project: Project, han
     return False
 
 
-def _in_loop(file: ProjectFile, node: ast.AST) -> bool:
+def _in_loop(file: ProjectFile, node: ast.AST, function: Function, project: Project, depth: int = 3) -> bool:
+    """Whether a statement runs again and again: in a loop of its function, or of one that calls it."""
     while node in file.parents:
         node = file.parents[node]
         if isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
             return True
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return False
-    return False
+            break
+    callers = project.callers(function)[:4] if depth else []
+    return any(
+        _in_loop(project.file_with(caller), call, caller, project, depth - 1)
+        for call, caller in callers
+        if caller is not function
+    )

@@ -18,6 +18,7 @@ MOST_STEPS = 60
 _AS_LONG = frozenset(
     ["tqdm", "trange", "track", "enumerate", "iter", "list", "tuple", "sorted", "reversed", "progress_bar"]
 )
+_LISTS_FILES = {"glob", "iglob", "rglob", "listdir", "iterdir", "scandir"}
 _OPENS = {
     "open",
     "load",
@@ -40,6 +41,7 @@ def length_confidence(parting: DivergentBranch, project: Project) -> Confidence:
     bounds = _bounds(loop.iter)
     origins = [one for bound in bounds for one in _origins(bound, parting.function, project)]
     chosen = any(_differs(value, function, project) for value, function in origins)
+    chosen = chosen or _shares_out_files(origins)
     chosen = chosen or any(_reads_own_files(value, function, project) for value, function in origins)
     return Confidence.LIKELY if chosen else Confidence.POSSIBLE
 
@@ -62,7 +64,8 @@ def _differs(value: ast.expr, function: Function, project: Project) -> bool:
                 return True
             # The last rank's share is cut off at the end: range(rank * n, min(total, (rank + 1) * n)).
             case ast.Call(args=[_, _, *_]) if last_name(node.func) == "min":
-                if any(_by_rank(argument, function, tests) for argument in node.args):
+                by_rank = any(_by_rank(argument, function, tests) for argument in node.args)
+                if by_rank and not _is_rounded_down(node, function):
                     return True
             case ast.IfExp() if tests.asks(node.test, function) is not None and not _as_long(node.body, node.orelse):
                 return True
@@ -70,6 +73,16 @@ def _differs(value: ast.expr, function: Function, project: Project) -> bool:
                 if _by_rank(index, function, tests):
                     return True
     return False
+
+
+def _is_rounded_down(bound: ast.Call, function: Function) -> bool:
+    """Whether the share is `total // world`: no rank's is cut off, the rest belongs to nobody."""
+    names = [node.id for node in walk(bound) if isinstance(node, ast.Name)]
+    made = [value for name in names for value in function.assigned.get(name, ())]
+    return any(
+        isinstance(one, ast.BinOp) and isinstance(one.op, ast.FloorDiv) and isinstance(one.left, (ast.Call, ast.Name))
+        for one in made
+    )
 
 
 def _as_long(one: ast.expr, other: ast.expr) -> bool:
@@ -98,6 +111,16 @@ def _reads_own_files(value: ast.expr, function: Function, project: Project) -> b
     return False
 
 
+def _shares_out_files(origins: list[tuple[ast.expr, Function]]) -> bool:
+    """Whether the files of a folder are dealt out, `sorted(glob(...))[rank::world]`: they need not come out even.
+
+    A loop that is as long as a list of the program's own may be made to; what lies in a folder is not.
+    """
+    listed = any(isinstance(node, ast.Call) and last_name(node.func) in _LISTS_FILES for value, _ in origins
+                 for node in walk(value))  # fmt: skip
+    return listed and any(_is_share(value) for value, _ in origins)
+
+
 def _opens_each(loop: ast.For) -> bool:
     names = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
     return any(
@@ -113,7 +136,7 @@ def _is_share(value: ast.expr) -> bool:
         isinstance(node, ast.Slice)
         and node.step is not None
         and node.lower is not None
-        and source_of(node.lower) == RANK
+        and any(source_of(one) == RANK for one in walk(node.lower))
         for node in walk(value)
     )
 

@@ -22,13 +22,16 @@ What it cannot see: groups made by a library that is not audited.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
-from diagnostics.audit.rule import Violation
-from diagnostics.core.findings import Severity
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK
+from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import SyncKind
@@ -42,7 +45,7 @@ CHECKLIST = "every rank makes every group"
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
-    """Yields the tests of the rank under which a group is made."""
+    """Yields the tests of the rank under which a group is made, and groups of other members on each rank."""
     for one in partings(file, project, DivergenceShape.ARM, DivergenceShape.LOOP):
         if one.why == RANK and one.here.meeting is SyncKind.GROUP and one.there is None:
             yield hit_of(
@@ -51,3 +54,59 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 "members or not",
                 f"call {operation(one.here)} on every rank in the same order, and test for membership afterwards",
             )  # fmt: skip
+    for call, function in project.calls_in(file):
+        if project.name(call.func, function) == "torch.distributed.new_group":
+            yield from _of_own_members(call, function, file, project)
+
+
+def _of_own_members(call: ast.Call, function: Function, file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields a group whose members are chosen by the rank, made once: each rank makes its own and no other one.
+
+    Where a loop goes through all groups, the members are the loop's. With use_local_synchronization=True only the
+    members come, which is meant for this.
+    """
+    members = next((one.value for one in call.keywords if one.arg == "ranks"), call.args[0] if call.args else None)
+    if members is None or any(one.arg in (None, "use_local_synchronization") for one in call.keywords):
+        return
+    chosen = _chosen_by_rank(members, function, RankPredicates(project))
+    if chosen is None:
+        return
+    yield violation(
+        file,
+        call,
+        f"new_group({ast.unparse(members)[:40]}) is given other members on each rank: all ranks of the world have to "
+        "make every group, in one order, and each makes only its own",
+        "make all groups on every rank, in a loop, and keep the one whose members hold the rank; or pass "
+        "use_local_synchronization=True",
+        steps=(step(file, chosen, "the rank decides which members these are"),),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates) -> ast.expr | None:
+    """Returns the expression by which a rank picks the members, None where no such thing is seen."""
+    values = [members]
+    if isinstance(members, ast.Name):
+        values = function.assigned.get(members.id, [])
+    for value in values:
+        if isinstance(value, ast.IfExp) and tests.asks(value.test, function) is not None:
+            return value
+        item = value.slice if isinstance(value, ast.Subscript) and not isinstance(value.slice, ast.Slice) else None
+        if item is not None and tests.differs(item, function):
+            return value
+        if tests.differs(value, function):
+            return value
+    arms = [
+        node for node in function.own_nodes if isinstance(node, ast.If) and tests.asks(node.test, function) is not None
+    ]
+    for arm in arms:
+        inside = [
+            any(inner is value for value in values for inner in _values(block)) for block in (arm.body, arm.orelse)
+        ]
+        if all(inside):
+            return arm.test
+    return None
+
+
+def _values(block: list[ast.stmt]) -> Iterator[ast.expr]:
+    yield from (one.value for one in block if isinstance(one, ast.Assign))

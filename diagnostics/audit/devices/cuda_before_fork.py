@@ -31,15 +31,13 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import denotes_gpu, gpu_of, moved_to
+from diagnostics.static.torch_code.forked_processes import forks
 
 CODE = "A407"
 NAME = "cuda-before-fork"
 SEVERITY = Severity.ERROR
 WORDS = ("Process", "Pool", "notebook_launcher")
 CHECKLIST = "processes that use CUDA are spawned, not forked"
-_FORKS = frozenset(["multiprocessing.Process", "torch.multiprocessing.Process", "multiprocessing.Pool",
-                    "torch.multiprocessing.Pool", "multiprocessing.context.Process"])  # fmt: skip
-_CONTEXTS = frozenset(["multiprocessing.get_context", "torch.multiprocessing.get_context"])
 _OPENS = frozenset(
     ["torch.cuda.current_device", "torch.cuda.get_device_properties", "torch.cuda.get_device_name",
      "torch.cuda.synchronize", "torch.cuda.mem_get_info", "torch.cuda.init", "torch.cuda.current_stream",
@@ -51,7 +49,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the forks after CUDA was opened."""
     for call, function in project.calls_in(file):
         notebook = _is_notebook_launcher(call, function, project)
-        if not (notebook or _forks(call, function, project)):
+        if not (notebook or forks(call, function, project)):
             continue
         before = _opened_before(call, function, file, project)
         if notebook and before is not None:
@@ -76,23 +74,6 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         )
 
 
-def _forks(call: ast.Call, function: Function, project: Project) -> bool:
-    """Whether a call makes a process that is forked: by a context that says so, or by the default of Linux."""
-    if project.name(call.func, function) in _FORKS:
-        return not _chooses_spawn(project)
-    if not (isinstance(call.func, ast.Attribute) and call.func.attr in ("Process", "Pool")):
-        return False
-    context: ast.expr = call.func.value
-    if isinstance(context, ast.Name):
-        scope = function if context.id in function.assigned else project.module_of(project.file_with(function))
-        values = scope.assigned.get(context.id, [])
-        context = values[0] if len(values) == 1 else context
-    if not isinstance(context, ast.Call) or project.name(context.func, function) not in _CONTEXTS:
-        return False
-    said = context.args[0] if context.args else next((one.value for one in context.keywords), None)
-    return isinstance(said, ast.Constant) and said.value == "fork"
-
-
 def _is_notebook_launcher(call: ast.Call, function: Function, project: Project) -> bool:
     """Whether a call is accelerate's notebook_launcher() of several processes."""
     if last_name(call.func) != "notebook_launcher" or not project.name(call.func, function).startswith("accelerate"):
@@ -111,10 +92,6 @@ def _in_notebook(file: ProjectFile, call: ast.Call, before: ast.AST) -> Violatio
         steps=(step(file, before, "CUDA is opened here"), step(file, call, "the ranks are forked")),
         confidence=Confidence.CONFIRMED,
     )
-
-
-def _chooses_spawn(project: Project) -> bool:
-    return any({"set_start_method", "forkserver"} & file.words for file in project.python)
 
 
 def opens_cuda(node: ast.AST, function: Function, project: Project) -> bool:

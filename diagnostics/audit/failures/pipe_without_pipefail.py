@@ -37,7 +37,7 @@ from diagnostics.static.program.project_file import FileKind, ProjectFile
 CODE = "A512"
 NAME = "pipe-without-pipefail"
 SEVERITY = Severity.ERROR
-READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE})
+READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.MAKEFILE})
 CHECKLIST = "pipes in launch scripts keep the code of the training"
 
 
@@ -83,6 +83,8 @@ def _hit(file: ProjectFile, script: Script, ran: CommandContext, found: Training
         fix = "let bash run it, with set -o pipefail: sh has none everywhere"
     if script.home == "github":
         fix = "shell: bash at the step: GitHub then runs it with pipefail"
+    if script.home == "makefile":
+        fix = "SHELL := /bin/bash and .SHELLFLAGS := -o pipefail -c at the top of the Makefile"
     if script.home == "dockerfile":
         fix = 'SHELL ["/bin/bash", "-o", "pipefail", "-c"] above it'
     return Violation(

@@ -25,9 +25,11 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.subprocess_commands import argv_text, trains
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.told_values import is_only_told, only_told
 from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A504"
@@ -55,7 +57,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Violation]:
     command = argv_text(call.args[0], function, project) if call.args else ""
-    if not trains(command) or _checked(call) or not isinstance(file.parents.get(call), ast.Expr):
+    if not trains(command) or _checked(call):
+        return
+    if name == "os.system":
+        yield from _wait_status(file, project, call, function, command)
+    if not isinstance(file.parents.get(call), ast.Expr) and not only_told(call, function, file):
         return
     fix = "subprocess.run([...], check=True)" if name != "subprocess.run" else "add check=True"
     yield violation(
@@ -70,7 +76,7 @@ def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function
 def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     command = argv_text(call.args[0], function, project) if call.args else ""
     parent = file.parents.get(call)
-    if not trains(command) or file.words & _READS:
+    if not trains(command) or _is_read(file):
         return
     waits = [one for one in function.own_nodes if _is_wait(one)]
     unread = [one for one in waits if isinstance(file.parents.get(one), ast.Expr)]
@@ -87,6 +93,45 @@ def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Functi
         )
 
 
+def _is_read(file: ProjectFile) -> bool:
+    """Whether something in a file looks at an exit code, and not only to tell it."""
+    if not file.words & _READS or file.tree is None:
+        return False
+    reads = [node for node in walk(file.tree) if isinstance(node, ast.Attribute) and node.attr in _READS]
+    return not reads or any(not is_only_told(one, file) for one in reads)
+
+
+def _wait_status(
+    file: ProjectFile, project: Project, call: ast.Call, function: Function, command: str
+) -> Iterator[Violation]:
+    """Yields a wait status that is taken for an exit code: of 256, which means 1, the process keeps the low byte."""
+    status: ast.AST = call
+    for leave, where in _exits(project, file):
+        given = leave.args[0]
+        direct = given is call or (where is function and isinstance(given, ast.Name)
+                                   and any(one is call for one in function.assigned.get(given.id, ())))  # fmt: skip
+        passed = (
+            isinstance(given, ast.Name)
+            and given.id in where.parameters
+            and any(value is call for value, _ in project.arguments(given.id, where))
+        )
+        if direct or passed:
+            yield violation(
+                file,
+                leave,
+                f"os.system gives back a wait status, 256 for exit code 1, and {ast.unparse(leave.func)}() keeps its "
+                f"low byte, which is 0: a failed training ({_short(command)}) ends with success",
+                "subprocess.run([...], check=True), or sys.exit(os.waitstatus_to_exitcode(status))",
+                steps=(step(file, status, "the training is started"), step(file, leave, "256 becomes 0 here")),
+            )
+
+
+def _exits(project: Project, file: ProjectFile) -> Iterator[tuple[ast.Call, Function]]:
+    for call, where in project.calls_in(file):
+        if project.name(call.func, where) in ("sys.exit", "exit", "os._exit") and call.args:
+            yield call, where
+
+
 def _is_wait(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "wait"
 
@@ -95,7 +140,7 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
     code = project.fact(TrainingFunctions)
     target = next((one for one in code.started(call, function) if id(one) in code.training), None)
     joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]
-    if target is None or not joins or file.words & _READS:
+    if target is None or not joins or _is_read(file) or _is_answered(function, joins[-1]):
         return
     yield violation(
         file,
@@ -108,6 +153,15 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
             step(file, joins[-1], "its end is waited for, its exit code is not looked at"),
         ),
     )
+
+
+def _is_answered(function: Function, join: ast.Call) -> bool:
+    """Whether the parent takes an answer from a pipe or queue afterwards: without it, it goes no further."""
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("recv", "get")
+        and not node.args and node.lineno > join.lineno
+        for node in function.own_nodes
+    )  # fmt: skip
 
 
 def _joins(call: ast.Call) -> bool:

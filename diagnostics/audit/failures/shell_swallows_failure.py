@@ -42,7 +42,7 @@ from diagnostics.static.program.project_file import FileKind, ProjectFile
 CODE = "A511"
 NAME = "shell-swallows-failure"
 SEVERITY = Severity.ERROR
-READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE})
+READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.MAKEFILE})
 CHECKLIST = "launch scripts end with the code of the training"
 _QUIET = frozenset(["true", ":", "echo", "printf", "/bin/true", "/usr/bin/true"])
 _ALSO_0 = frozenset(
@@ -61,6 +61,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _in_list(file, ran, found)
             yield from _in_background(file, script, ran, found)
             yield from _before_success(file, ran, found)
+        if trained and script.ignored:
+            yield _ignored_by_make(file, *trained[0])
         if trained:
             yield from _trapped(file, script, *trained[0])
             yield from _continued(file, script, *trained[0])
@@ -151,7 +153,7 @@ def _before_success(file: ProjectFile, ran: CommandContext, found: Training) -> 
 def _trapped(file: ProjectFile, script: Script, ran: CommandContext, found: Training) -> Iterator[Violation]:
     for one in script.commands:
         ends = {"EXIT", "0", "ERR"} & set(one.words[2:])
-        if one.words[:1] == ("trap",) and ends and re.search(r"(?:^|[;&{\s])exit\s+0\s*+;?\s*+\}?$", one.words[1]):
+        if one.words[:1] == ("trap",) and ends and _ends_with_0(one.words[1], script):
             line, column = place(file, one)
             yield Violation(
                 file=file,
@@ -163,9 +165,35 @@ def _trapped(file: ProjectFile, script: Script, ran: CommandContext, found: Trai
             )
 
 
+def _ignored_by_make(file: ProjectFile, ran: CommandContext, found: Training) -> Violation:
+    line, column = place(file, ran)
+    return Violation(
+        file=file,
+        line=line,
+        column=column,
+        title=f"make takes no notice of how '{found.shown}' ended (the '-' before it, or .IGNORE): it goes on, "
+        "and ends with 0",
+        fix="take the '-' away",
+    )
+
+
+def _ends_with_0(trap: str, script: Script) -> bool:
+    """Whether what a trap is given, text or the name of a function of the script, ends with `exit 0`."""
+    if trap.isidentifier():
+        body = re.search(
+            rf"^(?:function\s+)?{trap}\s*(?:\(\s*\))?\s*\{{(.*?)^\}}", script.file.text, re.MULTILINE | re.DOTALL
+        )
+        return (
+            body is not None and re.search(r"^\s*exit\s+0\s*;?\s*$", body[1].rstrip().rpartition("\n")[2]) is not None
+        )
+    return re.search(r"(?:^|[;&{\s])exit\s+0\s*+;?\s*+\}?$", trap) is not None
+
+
 def _continued(file: ProjectFile, script: Script, ran: CommandContext, found: Training) -> Iterator[Violation]:
     key = entries(script.node).get("continue-on-error") if script.home == "github" else None
-    if key is not None and scalar(key).lower() == "true":
+    name = scalar(entries(script.node).get("id"))
+    asked = name and re.search(rf"steps\.{re.escape(name)}\.(?:outcome|conclusion)", file.text)  # it is tried again
+    if key is not None and scalar(key).lower() == "true" and not asked:
         yield Violation(
             file=file,
             line=line_of(key),

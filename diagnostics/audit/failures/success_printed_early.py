@@ -46,7 +46,8 @@ _CLAIM = re.compile(
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"\b(?:not|un\w+|fail\w*|error|without|before|until|never|if|abort\w*|interrupt\w*|no|exit\w*|crash\w*|once|caught|catch\w*|raised|expected)\b|unsuccess",
+    r"\b(?:not|un\w+|fail\w*|error|without|before|until|never|if|abort\w*|interrupt\w*|no|exit\w*|crash\w*|once|caught|catch\w*|raised|expected"
+    r"|saved?|saving|wrote|written|uploaded)\b|unsuccess",
     re.IGNORECASE,
 )
 _BEGUN = re.compile(r"start|launch|spawn|submit|begin|began|creat|connect|setup|set up", re.IGNORECASE)

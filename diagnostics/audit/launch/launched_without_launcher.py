@@ -36,7 +36,7 @@ from diagnostics.static.program.project_file import FileKind, ProjectFile
 CODE = "A609"
 NAME = "launched-without-launcher"
 SEVERITY = Severity.ERROR
-READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE})
+READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.MAKEFILE})
 CHECKLIST = "what reads RANK is started by a launcher"
 _RANKS = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE"])
 

@@ -43,6 +43,12 @@ READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.
 CHECKLIST = "ranks take LOCAL_RANK from the environment"
 _UNDERSCORE, _DASH = "--local_rank", "--local-rank"
 
+# Names that only PyTorch 2 has.
+_OF_TORCH_2 = frozenset(
+    ["fully_shard", "init_device_mesh", "DeviceMesh", "sdpa_kernel", "_dynamo", "scaled_dot_product_attention",
+     "flex_attention", "weights_only"]
+)  # fmt: skip
+
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the arguments that no launcher passes, and the launch lines of scripts that expect them."""
@@ -117,8 +123,15 @@ def _launched(file: ProjectFile, project: Project, ran: CommandContext, launch: 
             ExplanationStep(place=file.place(line), text=f"the launcher starts {launch.script}"),
             ExplanationStep(place=where, text=ast.unparse(call)[:100]),
         ),
-        confidence=Confidence.CONFIRMED if launch.kind == "launch" or "requires" in text else Confidence.LIKELY,
+        confidence=_confidence(launch.kind, text, project),
     )
+
+
+def _confidence(kind: str, text: str, project: Project) -> Confidence:
+    """CONFIRMED where PyTorch 2 is known to run it: which option its launcher passes changed with that."""
+    if kind == "launch":
+        return Confidence.CONFIRMED if any(one.words & _OF_TORCH_2 for one in project.audited) else Confidence.LIKELY
+    return Confidence.CONFIRMED if "requires" in text else Confidence.LIKELY
 
 
 def _arguments(file: ProjectFile) -> Iterator[tuple[ast.Call, set[str]]]:

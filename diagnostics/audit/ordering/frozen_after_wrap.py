@@ -35,13 +35,13 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, bound_to, wraps_in
+from diagnostics.static.torch_code.trained_parameters import Change, changes, helper_changes
 
 CODE = "A114"
 NAME = "frozen-after-wrap"
 SEVERITY = Severity.ERROR
 WORDS = ("DistributedDataParallel", "DDP")
 _LISTS = ("parameters", "named_parameters")
-Change = tuple[ast.Call | ast.Assign, ast.expr, ast.expr | None]  # where, whose requires_grad, new value
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -49,19 +49,20 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for wrap in wraps_in(file, project):
         if wrap.kind == DDP:
             yield from _late(file, wrap)
+            yield from _late_by_helper(file, wrap, project)
             yield from _on_some_ranks(file, wrap, project)
 
 
 def _late(file: ProjectFile, wrap: WrapSite) -> Iterator[Violation]:
     names = {one for one in (bound_to(wrap), ast.unparse(wrap.model)) if one.replace(".", "").isidentifier()}
-    changes = [one for one in _changes(wrap.function) if _root(one[1], wrap.function) & names]
-    late = [one for one in changes if one[0].lineno > (wrap.call.end_lineno or wrap.call.lineno)]
+    changed = [one for one in changes(wrap.function) if _root(one[1], wrap.function) & names]
+    late = [one for one in changed if one[0].lineno > (wrap.call.end_lineno or wrap.call.lineno)]
     if not late or wrap.may_have("find_unused_parameters") or len({_kind(one[2]) for one in late}) > 1:
         return
     node, _, value = late[0]
     if _kind(value) == "" or _in_arm_apart(wrap, node) or _reassigned(wrap, node, names):
         return
-    earlier = [one for one in changes if one[0].lineno < wrap.call.lineno and _kind(one[2]) == "False"]
+    earlier = [one for one in changed if one[0].lineno < wrap.call.lineno and _kind(one[2]) == "False"]
     if _kind(value) == "True" and not earlier:
         return
     if _kind(value) == "False" and _is_whole(late[0], wrap.function, names):
@@ -79,6 +80,47 @@ def _late(file: ProjectFile, wrap: WrapSite) -> Iterator[Violation]:
         steps=(step(file, wrap.call, "DDP takes stock of the parameters here"),),
         confidence=Confidence.LIKELY,
     )
+
+
+def _late_by_helper(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterator[Violation]:
+    """Yields the call that unfreezes, after DDP took stock, what another call or the constructor had frozen."""
+    names = {one for one in (bound_to(wrap), ast.unparse(wrap.model)) if one.replace(".", "").isidentifier()}
+    found = list(helper_changes(wrap.function, names, project))
+    end = wrap.call.end_lineno or wrap.call.lineno
+    late = [one for one in found if one.call.lineno > end]
+    again = [one for one in wraps_in(file, project) if one.function is wrap.function and one.call.lineno > end]
+    if not late or again or wrap.may_have("find_unused_parameters") or not all(one.trains for one in late):
+        return
+    frozen = any(not one.trains and one.call.lineno < wrap.call.lineno for one in found)
+    if not (frozen or _built_frozen(wrap, project)) or _in_other_arm(wrap, late[0].call):
+        return
+    first = late[0]
+    yield violation(
+        file,
+        first.call,
+        f"{ast.unparse(first.call.func)}() sets requires_grad to True after the model was wrapped: DDP has no hook for "
+        "these parameters, so every rank trains its own copy",
+        "wrap again after unfreezing, or wrap with all parameters trained and set the frozen ones' learning rate to 0",
+        steps=(
+            step(file, wrap.call, "DDP takes stock of the parameters here"),
+            step(project.file_with(first.where), first.inside, "requires_grad is set to True here"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _built_frozen(wrap: WrapSite, project: Project) -> bool:
+    """Whether the constructor of what is wrapped freezes a part of it."""
+    makers = (project.method(kind, "__init__") for kind in project.kinds(wrap.model, wrap.function))
+    return any(_kind(value) == "False" for one in makers if one is not None for _, _, value in changes(one))
+
+
+def _in_other_arm(wrap: WrapSite, node: ast.AST) -> bool:
+    """Whether a branch holds the one and not the other, in another arm of which the other is, or ends behind it."""
+    for one in wrap.function.own_nodes:
+        if isinstance(one, ast.If) and any(inner is wrap.call for inner in walk(one)):
+            return not any(inner is node for part in one.body for inner in walk(part))
+    return False
 
 
 def _is_whole(change: Change, function: Function, names: set[str]) -> bool:
@@ -125,13 +167,13 @@ def _on_some_ranks(file: ProjectFile, wrap: WrapSite, project: Project) -> Itera
 
 def _change_by(node: ast.AST, model: str, function: Function, project: Project) -> tuple[ast.AST, Function] | None:
     """Returns where a call or assignment changes requires_grad of a model, also one call deeper."""
-    for changed, base, _ in _changes(function):
+    for changed, base, _ in changes(function):
         if changed is node and model in _root(base, function):
             return changed, function
     if isinstance(node, ast.Call) and any(ast.unparse(one) == model for one in node.args):
         at = next(number for number, one in enumerate(node.args) if ast.unparse(one) == model)
         for target in project.targets(node, function):
-            for changed, base, _ in _changes(target):
+            for changed, base, _ in changes(target):
                 if (
                     target.owner is None
                     and at < len(target.parameters)
@@ -139,19 +181,6 @@ def _change_by(node: ast.AST, model: str, function: Function, project: Project) 
                 ):
                     return changed, target
     return None
-
-
-def _changes(function: Function) -> list[Change]:
-    """Returns (node, whose requires_grad, new value) for every change in a function."""
-    found: list[Change] = []
-    for node in function.own_nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requires_grad_":
-            found.append((node, node.func.value, node.args[0] if node.args else ast.Constant(True)))
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Attribute) and target.attr == "requires_grad":
-                    found.append((node, target.value, node.value))
-    return found
 
 
 def _root(base: ast.expr, function: Function) -> set[str]:

@@ -169,7 +169,7 @@ def _shared(mine: Site, optimizer: CallEvent, yours: Site, wrap: CallEvent) -> s
     if not isinstance(mine.syntax, ast.Call) or not isinstance(yours.syntax, ast.Call) or not yours.syntax.args:
         return ""
     wrapped = {ast.unparse(one) for one in yours.syntax.args[: 1 if yours.syntax is wrap.call else None]}
-    listed = _listed(mine.syntax) | _listed_inside(mine, optimizer)
+    listed = _listed(mine.syntax) | _listed_inside(mine, optimizer) | _given_back(mine, optimizer)
     direct = mine.syntax is optimizer.call or bool(listed)
     given = listed if direct else {ast.unparse(one) for one in mine.syntax.args}
     named = {one for one in wrapped & given if one.replace(".", "").isidentifier()}
@@ -211,6 +211,30 @@ def _listed_inside(mine: Site, optimizer: CallEvent) -> set[str]:
     given.update({one.arg: one.value for one in called.keywords if one.arg})
     names = {one for one in _listed(optimizer.call) if one not in maker.assigned}
     return {ast.unparse(given[one]) for one in names if one in given}
+
+
+def _given_back(mine: Site, optimizer: CallEvent) -> set[str]:
+    """Returns what the caller calls the model that a function makes and gives back with its optimizer."""
+    maker = optimizer.function
+    if mine.syntax is optimizer.call or optimizer.chain[-1].syntax is not mine.syntax:
+        return set()
+    listed = _listed(optimizer.call) & set(maker.assigned)
+    places = {
+        at
+        for node in maker.own_nodes
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)
+        for at, one in enumerate(node.value.elts)
+        if ast.unparse(one) in listed
+    }
+    return {
+        ast.unparse(target.elts[at])
+        for node in mine.function.own_nodes
+        if isinstance(node, ast.Assign) and node.value is mine.syntax
+        for target in node.targets
+        if isinstance(target, ast.Tuple)
+        for at in places
+        if at < len(target.elts)
+    }
 
 
 def _assigned_between(model: str, mine: Site, yours: Site) -> bool:

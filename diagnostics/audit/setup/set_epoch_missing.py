@@ -52,9 +52,10 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != SAMPLER or not _shuffles(call, function, project):
             continue
-        if "set_epoch" in project.fact(ImportClosures).words(file.shown) or managed(file, project):
-            continue
         name = _assigned_to(call, function)
+        told = "set_epoch" in project.fact(ImportClosures).words(file.shown)
+        if managed(file, project) or (told and not _told_others(name, function, file, project)):
+            continue
         if _EVALUATION.search(f"{name} {function.name}"):
             continue
         yield from _hits(file, project, call, function, name)
@@ -69,11 +70,49 @@ def _hits(file: ProjectFile, project: Project, call: ast.Call, function: Functio
     yield violation(
         file,
         call,
-        f"{name or 'this DistributedSampler'} shuffles, and set_epoch is never called: every epoch has the same order",
+        f"{name or 'this DistributedSampler'} shuffles, and set_epoch is never called{' on it' if name else ''}: every "
+        "epoch has the same order",
         f"{name or 'sampler'}.set_epoch(epoch) as the first statement of the loop over the epochs",
         steps=(step(file, call, "the order is drawn from seed + epoch"), step(place, other[0], "the epochs")),
         confidence=Confidence.CONFIRMED if loop is not None else Confidence.LIKELY,
         edits=_edits(file, loop[0], name) if loop is not None and name else (),
+    )
+
+
+def _told_others(name: str, function: Function, file: ProjectFile, project: Project) -> bool:
+    """Whether each set_epoch of the programs is called on a sampler that is known, and is another one than this."""
+    around = project.fact(ImportClosures).around(file.shown)
+    calls = [(call, where) for call, where in project.calls_by_name.get("set_epoch", ()) if where.file in around]
+    trees = [found.tree for one in around if (found := project.by_path.get(one)) is not None]
+    named = sum(_names_set_epoch(node) for tree in trees if tree is not None for node in walk(tree))
+    if not name or not calls or named != len(calls) or any(where is not function for _, where in calls):
+        return False
+    return all(_is_other(call.func.value, name, function, project) for call, _ in calls
+               if isinstance(call.func, ast.Attribute))  # fmt: skip
+
+
+def _names_set_epoch(node: ast.AST) -> bool:
+    named = node.attr if isinstance(node, ast.Attribute) else node.name if isinstance(node, ast.FunctionDef) else ""
+    return named == "set_epoch" or (isinstance(node, ast.Constant) and node.value == "set_epoch")
+
+
+def _is_other(value: ast.expr, name: str, function: Function, project: Project) -> bool:
+    """Whether a value is a sampler made in this function, or that of a loader, other than the one of this name."""
+    if isinstance(value, ast.Attribute) and value.attr in ("sampler", "batch_sampler"):
+        made = function.assigned.get(last_name(value.value), []) if isinstance(value.value, ast.Name) else []
+        given = [
+            keyword.value
+            for one in made
+            if isinstance(one, ast.Call) and project.name(one.func, function) == LOADER
+            for keyword in one.keywords
+            if keyword.arg == "sampler"
+        ]
+        return len(given) == 1 and isinstance(given[0], ast.Name) and _is_other(given[0], name, function, project)
+    if not isinstance(value, ast.Name) or value.id == name:
+        return False
+    values = function.assigned.get(value.id, [])
+    return bool(values) and all(
+        isinstance(one, ast.Call) and project.name(one.func, function) == SAMPLER for one in values
     )
 
 

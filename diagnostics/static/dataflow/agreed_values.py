@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from diagnostics.agent.shared import operations
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_rules import agrees, base_name
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 
@@ -39,6 +40,8 @@ class AgreedValues:
                 )
             case ast.Subscript() | ast.Attribute():
                 return self.holds(value.value, function, rounds - 1)
+            case ast.Name() if rank_words.WORLD_SIZE.match(value.id):
+                return True
             case ast.Name():
                 made = function.assigned.get(value.id, ())
                 if made and all(isinstance(one, _MADE) and self.holds(one, function, rounds - 1) for one in made):
@@ -48,7 +51,8 @@ class AgreedValues:
                 return False
 
     def _of_call(self, call: ast.Call, function: Function, rounds: int) -> bool:
-        if agrees(last_name(call.func)) or self.program.agrees(call, function):
+        name = last_name(call.func)
+        if agrees(name) or rank_words.WORLD_SIZE.match(name) or self.program.agrees(call, function):
             return True
         if isinstance(call.func, ast.Name):
             whole = call.func.id in _OF_ALL and bool(call.args)
@@ -64,12 +68,13 @@ class AgreedValues:
         return self.holds(value.func.value, function)
 
     def filled_before(self, name: ast.Name, function: Function) -> bool:
-        """Whether a collective filled the name before this line and nothing has been assigned to it since."""
+        """Whether a collective filled the name before this line, and what was assigned to it since is made of that."""
         filled = [line for line in self._filled(function).get(name.id, ()) if line < name.lineno]
         if not filled:
             return False
         last = max(filled)
-        return not any(last < value.lineno < name.lineno for value in function.assigned.get(name.id, ()))
+        since = [one for one in function.assigned.get(name.id, ()) if last < one.lineno < name.lineno]
+        return all(self.holds(one, function) for one in since)
 
     def _filled(self, function: Function) -> dict[str, list[int]]:
         if id(function) not in self._fills:

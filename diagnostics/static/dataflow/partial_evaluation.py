@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from diagnostics.static.dataflow.concrete_operators import FUNCTIONS, applied, computed, tried, turned, variable
@@ -29,6 +29,7 @@ class ConcreteEvaluator:
     """Works out expressions of a project."""
 
     project: Project
+    _stores_of: dict[int, dict[str, list[tuple[Function, ast.AST]]]] = field(default_factory=dict)
 
     def value(
         self, expression: ast.expr, function: Function, on: ConcreteRank, given: Mapping[str, Any] = NOTHING,
@@ -162,8 +163,7 @@ class ConcreteEvaluator:
             return on.rank if value.attr in _RANK_ATTRIBUTES else self._setting(value, on, rounds)
         found = [
             one
-            for where in self._methods(kind)
-            for node in where.own_nodes
+            for where, node in self._storing(kind).get(value.attr, ())
             for one in self._stored(node, value.attr, where, on, rounds)
         ]
         if len(found) == 1:
@@ -190,6 +190,19 @@ class ConcreteEvaluator:
                 if not isinstance(one, ast.Constant)]  # fmt: skip
         found = [self.value(one, where, on, NOTHING, rounds - 2) for one, where in made[:8]]
         return found[0] if found and all(one is not OPEN and one == found[0] for one in found) else OPEN
+
+    def _storing(self, kind: ast.ClassDef) -> dict[str, list[tuple[Function, ast.AST]]]:
+        """The statements of a class's methods that store in attributes of `self`, by the attribute."""
+        if id(kind) not in self._stores_of:
+            found: dict[str, list[tuple[Function, ast.AST]]] = {}
+            for where in self._methods(kind):
+                for node in where.nodes_of((ast.Assign, ast.AugAssign, ast.AnnAssign)):
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]
+                    parts = [part for one in targets for part in getattr(one, "elts", [one])]
+                    for name in dict.fromkeys(one.attr for one in parts if isinstance(one, ast.Attribute)):
+                        found.setdefault(name, []).append((where, node))
+            self._stores_of[id(kind)] = found
+        return self._stores_of[id(kind)]
 
     def _methods(self, kind: ast.ClassDef) -> list[Function]:
         holder = self.project.module_of_class(kind)

@@ -156,7 +156,7 @@ class RankPredicates:
             if values:
                 known = [self._assigned(one, scope, on, rounds) for one in values if one is not name]
                 found = [one for one in known if one is not OPEN]
-                if len(values) == 1 and found:
+                if len(values) == 1 and found and name.id not in self.project.counted_in(scope):
                     return found[0]
                 break
             if name.id in scope.parameters:
@@ -183,7 +183,7 @@ class RankPredicates:
         if known is not OPEN:
             return known
         assigned = self.project.attribute_values(value, function)
-        if len(assigned) == 1:
+        if len(assigned) == 1 and value.attr not in self.project.set_by_others:
             return self.value(assigned[0][0], assigned[0][1], on, rounds - 1)
         for getter in self._properties(value, function):
             return self._returned(getter, on, rounds)

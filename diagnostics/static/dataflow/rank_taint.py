@@ -15,10 +15,13 @@ from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.fixed_attributes import FixedAttributes
 from diagnostics.static.dataflow.length_taint import LengthTaint
 from diagnostics.static.dataflow.name_taints import AT_ENTRY, NameTaints
+from diagnostics.static.dataflow.reaching_names import ReachingNames
+from diagnostics.static.dataflow.signal_flags import signal_flags
 from diagnostics.static.dataflow.taint_rules import (
     agrees,
     arguments_of,
     as_data,
+    called_loss,
     content,
     importance,
     is_none,
@@ -33,6 +36,8 @@ from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.functions import paired
 
 _ROUNDS = 5
+_SPREADING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension,
+              ast.withitem, ast.Return, ast.Yield, ast.If, ast.While, ast.ExceptHandler, ast.Call)  # fmt: skip
 MOST_FUNCTIONS = 3000
 _SETTINGS = {"scheduler", "scaler", "ema", "logger", "sampler", "teacher", "callback", "writer", "optimizer"}
 # What is made with a seed has other content on other ranks.
@@ -57,6 +62,8 @@ class RankTaint:
     def __post_init__(self) -> None:
         """Spreads what is known until nothing changes."""
         functions = self.program.functions[:MOST_FUNCTIONS] if self.only is None else self.only
+        for target, where, taint in signal_flags(self.program):
+            self._set(target, taint, where, target)
         for _ in range(_ROUNDS):
             self._changed = False
             for function in functions:
@@ -116,6 +123,9 @@ class RankTaint:
         own = self._own_reason(value, function)
         if own is not None:
             yield own
+        holder = self._reaching.settings_read(value)
+        if holder is not None and (found := self.of(holder, function)) is not None and found.why != DATA:
+            return  # what was put in beside the settings differs, and not they; of a batch every item does
         if isinstance(value, ast.Call):
             yield from self._of_call(value, function, depth)
             return
@@ -128,6 +138,7 @@ class RankTaint:
             found = self._attributes.get(self.program.attribute_key(value, function))
             if found is not None:
                 yield found
+            yield from (made for one in self.program.getters(value, function) if (made := self.returned(one)))
             if value.attr in ("shape", "dtype", "device", "ndim", "requires_grad") and not isinstance(
                 value.value, ast.Name
             ):
@@ -156,10 +167,7 @@ class RankTaint:
             yield from self._lengths.of(call.args[0], function)
             return
         targets = self.program.targets(call, function)
-        for target in targets:
-            found = self._returns.get(id(target))
-            if found is not None:
-                yield found
+        yield from filter(None, (self._returns.get(id(target)) for target in targets))
         if name == "sorted":
             yield from (one for one in self._of_parts(call, function, depth) if one.why != ORDER)
             return
@@ -177,7 +185,14 @@ class RankTaint:
         for argument in arguments_of(call):
             yield from self._reasons(argument, function, depth - 1)
 
+    @cached_property
+    def _reaching(self) -> ReachingNames:
+        return ReachingNames(self.program)
+
     def _of_name(self, name: ast.Name, function: Function) -> Found:
+        counted = self._reaching.counted_by(name, function)
+        if counted is not None:
+            return self.of(counted, function)
         scope: Function | None = function
         while scope is not None:
             if self._names.holds(scope, name.id):
@@ -193,29 +208,14 @@ class RankTaint:
         why = source_of(value)
         if why is None or self._agreed.is_read_off(value, function):
             return None
-        if isinstance(value, ast.Name) and value.id in self._counted(function):
+        if isinstance(value, ast.Name) and self._reaching.counts(value.id, function):
             return None  # `for dp_rank in range(...)` goes through all of them
         return Taint(why, function.file, getattr(value, "lineno", 1), function.name, syntax=value)
-
-    def _counted(self, function: Function) -> set[str]:
-        """Returns the names that count through a range."""
-        if id(function) not in self._counters:
-            self._counters[id(function)] = {
-                one.target.id
-                for one in function.own_nodes
-                if isinstance(one, (ast.For, ast.comprehension))
-                and isinstance(one.target, ast.Name)
-                and isinstance(one.iter, ast.Call)
-                and last_name(one.iter.func) == "range"
-            }
-        return self._counters[id(function)]
-
-    _counters: dict[int, set[str]] = field(default_factory=dict)
 
     # Spreading
 
     def _spread(self, function: Function) -> None:
-        for node in function.own_nodes:
+        for node in function.nodes_of(_SPREADING):
             match node:
                 case ast.Assign(targets=targets, value=value):
                     for target in targets:
@@ -346,5 +346,5 @@ class RankTaint:
             self._set(target.value, self.of(target.slice, function), function, target)
 
     def _name(self, function: Function, name: str, found: Found, line: int) -> None:
-        if found is not None and self._names.add(function, name, found, line):
+        if found is not None and self._names.add(function, name, called_loss(found, name), line):
             self._changed = True

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from diagnostics.static.dataflow.taint_sources import DATA, RANK, Taint
+from diagnostics.static.dataflow.taint_sources import DATA, LOSS, LOSS_NAME, RANK, Taint
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function
 
@@ -32,6 +32,13 @@ def as_data(taint: Taint) -> Taint:
 def content(taint: Taint) -> Taint:
     """Returns a taint of what was changed on a way that only some ranks take as one of content."""
     return as_data(replace(taint, control=False))
+
+
+def called_loss(taint: Taint, name: str) -> Taint:
+    """Returns a taint of what is read off a tensor as one by the loss where the name says that it is one."""
+    if taint.why == DATA and LOSS_NAME.search(name) and isinstance(taint.syntax, ast.Call):
+        return replace(taint, why=LOSS)
+    return taint
 
 
 def is_share(value: ast.AST) -> bool:

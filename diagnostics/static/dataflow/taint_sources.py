@@ -10,9 +10,20 @@ from diagnostics.static.dataflow import rank_words
 from diagnostics.static.program.call_graph import last_name
 from diagnostics.static.program.cfg_expressions import dotted
 
-RANK, EXCEPTION, LOSS, DATA = "rank", "exception", "local loss", "data"
+RANK, EXCEPTION, LOSS, DATA, SIGNAL = "rank", "exception", "local loss", "data", "signal"
 FILES, TIME, RANDOM, ENVIRONMENT, ORDER = "files", "time", "random", "environment", "order"
-WEIGHTS = {RANK: 100, EXCEPTION: 80, LOSS: 65, DATA: 60, FILES: 45, TIME: 42, RANDOM: 42, ENVIRONMENT: 40, ORDER: 45}
+WEIGHTS = {
+    RANK: 100,
+    EXCEPTION: 80,
+    SIGNAL: 70,
+    LOSS: 65,
+    DATA: 60,
+    FILES: 45,
+    TIME: 42,
+    RANDOM: 42,
+    ENVIRONMENT: 40,
+    ORDER: 45,
+}
 
 _FILE_CALLS = {"exists", "isfile", "isdir", "is_file", "is_dir", "glob", "iglob", "rglob", "listdir", "scandir",
                "iterdir", "getmtime", "getsize", "stat", "walk", "access", "lexists"}  # fmt: skip
@@ -25,6 +36,9 @@ _RANDOM_HOMES = {"random", "np.random", "numpy.random", "torch", "uuid", "os", "
 _HOST_CALLS = {"gethostname", "uname", "getfqdn", "getnode"}
 LOADER_NAMES = re.compile(r"loader|dataset|shard|batches|samples|iterator", re.IGNORECASE)
 _BATCH = re.compile(r"^(?:batch|sample|inputs?|images?|tokens|shard)(?:es|s)?$", re.IGNORECASE)
+LOSS_NAME = re.compile(r"(?:^|_)loss$", re.IGNORECASE)
+# Names of losses, and the functions of torch that compute one.
+_OF_LOSS = re.compile(r"loss|cross_entropy|criterion|perplexity|kl_div\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +92,11 @@ def _source_call(call: ast.Call) -> str | None:
     ):
         return RANDOM
     if name == "item" and isinstance(call.func, ast.Attribute) and not call.args:
-        return LOSS if "loss" in ast.unparse(call.func.value).lower() else DATA
+        return LOSS if _OF_LOSS.search(ast.unparse(call.func.value)) else DATA
     if name == "len" and call.args and LOADER_NAMES.search(last_name(call.args[0])):
         return DATA
     if name in ("isnan", "isinf", "isfinite", "backward"):
-        return LOSS if "loss" in ast.unparse(call).lower() else DATA
+        return LOSS if _OF_LOSS.search(ast.unparse(call)) else DATA
     if name in ("memory_allocated", "memory_reserved", "mem_get_info", "virtual_memory", "cpu_count", "device_count"):
         return ENVIRONMENT
     if name == "set" and module == "":

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import yaml
 
-from diagnostics.static.launch_files import dockerfile
+from diagnostics.static.launch_files import dockerfile, makefile
 from diagnostics.static.launch_files.shell_commands import CommandContext, commands
 from diagnostics.static.launch_files.shell_expansion import Value
 from diagnostics.static.launch_files.shell_lexer import ShellError, Token
@@ -39,13 +39,14 @@ class SchedulerOption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """One script. `home` is file, github, gitlab, container, yaml or dockerfile; `shell` is "" where it is not said."""
+    """One script. `home`: file, github, gitlab, container, yaml, dockerfile, makefile; `shell`: "" where not said."""
 
     file: ProjectFile
     home: str
     shell: str
     commands: tuple[CommandContext, ...]
     slurm: tuple[SchedulerOption, ...] = ()
+    ignored: bool = False  # a recipe whose exit code make does not look at
     node: yaml.MappingNode | None = None  # the mapping it stands in
     around: tuple[yaml.MappingNode, ...] = ()
 
@@ -60,7 +61,12 @@ _KNOWN: WeakKeyDictionary[ProjectFile, tuple[Script, ...]] = WeakKeyDictionary()
 def embedded_scripts(file: ProjectFile) -> tuple[Script, ...]:
     """Returns the scripts of a file, parsed once; what is no shell is left out."""
     if file not in _KNOWN:
-        read = {FileKind.SHELL: _of_shell, FileKind.YAML: _of_yaml, FileKind.DOCKERFILE: _of_dockerfile}.get(file.kind)
+        read = {
+            FileKind.SHELL: _of_shell,
+            FileKind.YAML: _of_yaml,
+            FileKind.DOCKERFILE: _of_dockerfile,
+            FileKind.MAKEFILE: _of_makefile,
+        }.get(file.kind)
         _KNOWN[file] = tuple(read(file)) if read else ()
     return _KNOWN[file]
 
@@ -265,3 +271,18 @@ def _set_variables(one: dockerfile.Instruction) -> dict[str, Value]:
     ran = commands(found or ())
     last = commands((*(found or ()), *(parse("true"))))[-1:] if ran else ()
     return {name: last[0].variables.get(name) for name in sorted(last[0].exported)} if last else {}
+
+
+# Makefiles
+
+
+def _of_makefile(file: ProjectFile) -> Iterator[Script]:
+    if _STARTS.search(file.text) is None:
+        return
+    shell, flags = makefile.shell_of(file.text)
+    options = _given_options(flags)
+    for one in makefile.recipes(file.text):
+        found = _parsed(one.text, one.line) if _STARTS.search(one.text) else None
+        if found is not None:
+            ran = commands(found, options=options)
+            yield Script(file=file, home="makefile", shell=shell, commands=ran, ignored=one.ignored)

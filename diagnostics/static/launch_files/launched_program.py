@@ -23,6 +23,7 @@ _OTHER = re.compile(
     re.IGNORECASE,
 )
 _TRAINS = frozenset(["backward", "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard"])
+_SERVES = re.compile(r"serve|server|infer|predict|demo", re.IGNORECASE)
 _TRAINERS = frozenset(["Trainer", "Accelerator", "LightningModule", "SFTTrainer"])
 _COMMANDS = frozenset(["fairseq-train", "fairseq-hydra-train", "nemo-train", "axolotl", "composer"])
 MOST_MODULES = 30
@@ -116,7 +117,7 @@ def _trains(layers: tuple[Launch, ...], program: ProjectFile | None, project: Pr
     last = layers[-1]
     if last.kind == "python" and not last.script:
         return False  # python -c "...", or a here-document
-    if program is not None and is_training_file(program, project):
+    if program is not None and is_training_file(program, project) and not _SERVES.search(base(last.script)):
         return True
     inside = any(one.kind in ("torchrun", "launch", "accelerate", "deepspeed", "horovodrun") for one in layers)
     if inside:

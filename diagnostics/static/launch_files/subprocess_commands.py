@@ -35,6 +35,13 @@ def _words(value: ast.AST, function: Function, project: Project, depth: int) -> 
             yield from _words(one, scope, project, depth - 1)
         for one in _added(value.id, function):
             yield from _words(one, function, project, depth - 1)
+    elif isinstance(value, ast.Call) and depth and (targets := project.targets(value, function)):
+        for target in targets[:2]:
+            for node in target.own_nodes:
+                if isinstance(node, ast.Return) and node.value is not None:
+                    yield from _words(node.value, target, project, depth - 1)
+        for argument in value.args:
+            yield from _words(argument, function, project, depth - 1)
     else:
         for child in children(value):
             yield from _words(child, function, project, depth)

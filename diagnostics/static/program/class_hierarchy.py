@@ -85,11 +85,67 @@ class ClassHierarchy(NameResolution):
             kind = next(self.kinds(base, function, 2), None)
         if kind is None:
             # An object of unknown class: its attribute is the one of this name where only one class has one.
-            holders = {id(one): one for _, where in self.attributes.get(value.attr, ())
-                       if (one := self.class_of(where)) is not None}  # fmt: skip
-            tops = {id(self._holder(one, value.attr)) for one in holders.values()}
-            kind = next(iter(holders.values())) if len(tops) == 1 else None
+            holders = self._own_attributes.get(value.attr, ())
+            tops = {id(self._holder(one, value.attr)) for one in holders}
+            kind = next(iter(holders)) if len(tops) == 1 else None
         return f"{id(self._holder(kind, value.attr))}.{value.attr}" if kind is not None else ""
+
+    @cached_property
+    def _own_attributes(self) -> dict[str, list[ast.ClassDef]]:
+        """The classes whose methods assign `self.name`, or that assign it themselves; not who sets another's."""
+        found: dict[str, list[ast.ClassDef]] = defaultdict(list)
+        for function in self.functions:
+            kind = self.class_of(function)
+            for node in function.own_nodes if kind is not None else ():
+                for name in _attributes_of_self(node):
+                    if kind is not None and kind not in found[name]:
+                        found[name].append(kind)
+        for several in self.classes.values():
+            for _, kind in several:
+                for name in _set_in_body(kind):
+                    if kind not in found[name]:
+                        found[name].append(kind)
+        return found
+
+    @cached_property
+    def set_by_others(self) -> frozenset[str]:
+        """Attributes that something else than their own object assigns: `trainer.should_stop = True`; or that count."""
+        found = set()
+        for function in self.functions:
+            for node in function.own_nodes:
+                if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
+                    found.add(node.target.attr)
+                elif (
+                    isinstance(node, ast.Attribute)
+                    and isinstance(node.ctx, ast.Store)
+                    and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"))
+                ):
+                    found.add(node.attr)
+        return frozenset(found)
+
+    def counted_in(self, scope: Function) -> frozenset[str]:
+        """Names of a scope whose one assignment is not all: counted up there, or set by functions that say `global`."""
+        return self._counted.get(id(scope), frozenset())
+
+    @cached_property
+    def _counted(self) -> dict[int, frozenset[str]]:
+        found: dict[int, set[str]] = defaultdict(set)
+        for function in self.functions:
+            declared: set[str] = set()
+            counted: set[str] = set()
+            for node in function.own_nodes:
+                if isinstance(node, (ast.Global, ast.Nonlocal)):
+                    declared.update(node.names)
+                elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                    counted.add(node.target.id)
+            found[id(function)] |= counted - declared
+            for name in declared & (counted | set(function.assigned)):
+                scope = function.outer
+                while scope is not None and name not in scope.assigned:
+                    scope = scope.outer
+                if scope is not None:
+                    found[id(scope)].add(name)
+        return {key: frozenset(names) for key, names in found.items()}
 
     def _holder(self, kind: ast.ClassDef, name: str, depth: int = 3) -> ast.ClassDef:
         """Returns the topmost class of its bases that assigns `self.name`, else the class itself."""
@@ -160,6 +216,27 @@ class ClassHierarchy(NameResolution):
             yield from ((one.value, caller) for one in call.keywords if one.arg == name)
             if 0 <= at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1]):
                 yield call.args[at], caller
+        for values, caller in self._started_with.get(id(function), ()):
+            if 0 <= at < len(values):
+                yield values[at], caller
+
+    @property
+    def _started_with(self) -> dict[int, list[tuple[list[ast.expr], Function]]]:
+        """What functions are given that run as processes or threads: `Process(target=f, args=(x, y))`."""
+        if self._starts is None:
+            self._starts = {}  # while it is being worked out
+            found: dict[int, list[tuple[list[ast.expr], Function]]] = defaultdict(list)
+            for name in ("Process", "Thread"):
+                for call, function in self.calls_by_name.get(name, ()):
+                    given = {one.arg: one.value for one in call.keywords}
+                    target, values = given.get("target"), given.get("args")
+                    if target is not None and isinstance(values, (ast.Tuple, ast.List)):
+                        for one in self.meant(target, function):
+                            found[id(one)].append((values.elts, function))
+            self._starts = found
+        return self._starts
+
+    _starts: dict[int, list[tuple[list[ast.expr], Function]]] | None = None
 
     def callers(self, function: Function) -> list[tuple[ast.Call, Function]]:
         """Returns the calls that may run a function; those of an `__init__` make its class."""
@@ -196,6 +273,24 @@ class ClassHierarchy(NameResolution):
     @cached_property
     def _callers(self) -> dict[int, list[tuple[ast.Call, Function]]]:
         return {}
+
+
+def _attributes_of_self(node: ast.AST) -> Iterator[str]:
+    """Yields the names of the attributes that a statement assigns to `self`."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    for target in targets:
+        for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self":
+                yield one.attr
+
+
+def _set_in_body(kind: ast.ClassDef) -> Iterator[str]:
+    """Yields the names that a class's own body assigns."""
+    for node in kind.body:
+        targets = node.targets if isinstance(node, ast.Assign) else ()
+        yield from (one.id for one in targets if isinstance(one, ast.Name))
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
 
 
 def _annotation(function: Function, name: str) -> ast.expr | None:

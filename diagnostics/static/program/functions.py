@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import takewhile
 from pathlib import Path
 
 from diagnostics.core.frame import Frame
@@ -57,6 +58,11 @@ class Function:
     def own_nodes(self) -> tuple[ast.AST, ...]:
         """Its syntax nodes without those of functions inside."""
         return tuple(own_nodes(self.syntax))
+
+    @cached_property
+    def nodes_of(self) -> Callable[[tuple[type[ast.AST], ...]], tuple[ast.AST, ...]]:
+        """Returns its syntax nodes of some kinds, in order; kept, since they are asked for again and again."""
+        return cache(lambda kinds: tuple(node for node in self.own_nodes if isinstance(node, kinds)))
 
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr]]:
@@ -176,6 +182,10 @@ class SourceSet:
         """Whether what a call returns is the same on every rank; here only names are known, which tell it elsewhere."""
         return False
 
+    def getters(self, value: ast.Attribute, function: Function) -> list[Function]:
+        """Returns the properties that an attribute may be; here none is known."""
+        return []
+
     def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
         """Returns what the attribute is assigned anywhere, with the function that does it."""
         return self.attributes.get(value.attr, [])
@@ -209,8 +219,7 @@ class SourceSet:
 
     def function_of(self, frame: Frame) -> Function | None:
         """Returns the function a frame runs; that around it where it is a comprehension or a class body."""
-        file = self.file_of(frame.file)
-        if not file:
+        if not (file := self.file_of(frame.file)):
             return None
         name = frame.function.rpartition(".")[2]
         here = [one for one in self._by_file.get(file, ()) if one.name == "<module>" or _spans(one.syntax, frame.line)]
@@ -301,12 +310,8 @@ def last_name(value: ast.expr) -> str:
 
 def _shared_parts(name: str, folder: str) -> int:
     """Returns how many leading folders two paths have in common."""
-    count = 0
-    for one, other in zip(Path(name).parts, Path(folder).parts, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    pairs = zip(Path(name).parts, Path(folder).parts, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def own_nodes(syntax: ast.AST) -> Iterator[ast.AST]:
@@ -339,9 +344,6 @@ def default_of(function: Function, name: str) -> ast.expr | None:
         return None
     arguments = function.syntax.args
     plain = [*arguments.posonlyargs, *arguments.args]
-    with_default = plain[len(plain) - len(arguments.defaults) :]
-    pairs = [
-        *zip(with_default, arguments.defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    return next((value for one, value in pairs if one.arg == name), None)
+    named = [*plain[len(plain) - len(arguments.defaults) :], *arguments.kwonlyargs]
+    values = [*arguments.defaults, *arguments.kw_defaults]
+    return next((value for one, value in zip(named, values, strict=True) if one.arg == name), None)

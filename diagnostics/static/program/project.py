@@ -17,16 +17,16 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from diagnostics.static.program.call_graph import COMMON_METHODS, MOST_TARGETS
-from diagnostics.static.program.class_hierarchy import ClassHierarchy
 from diagnostics.static.program.foreign_names import ForeignNames
 from diagnostics.static.program.functions import Callable_, Function, last_name
+from diagnostics.static.program.implicit_calls import ImplicitCalls, implicit_targets
 
 Answer = TypeVar("Answer")
 
 FEW_TO_GUESS = 25  # in so few files, a method of a name that few classes have is taken for the one meant
 
 
-class Project(ClassHierarchy):
+class Project(ImplicitCalls):
     """All audited files. `files` are those with Python that may take part in distributed training."""
 
     @cached_property
@@ -151,12 +151,23 @@ class Project(ClassHierarchy):
         known = self._targets.get(id(call))
         if known is None:
             self._targets[id(call)] = ()  # while it is being looked at
-            known = self._targets[id(call)] = super().targets(call, function)
+            known = super().targets(call, function)
+            if not known and (known := tuple(implicit_targets(call, function, self))):
+                self._implicit.add(id(call))
+            self._targets[id(call)] = known
         return known
+
+    def runs_all(self, call: ast.Call) -> bool:
+        """Whether a call runs each of its targets, which are no choice: what its arguments need to become text."""
+        return id(call) in self._implicit
 
     @cached_property
     def _targets(self) -> dict[int, tuple[Function, ...]]:
         return {}
+
+    @cached_property
+    def _implicit(self) -> set[int]:
+        return set()
 
 
 def per_project(ask: Callable[[Project], Answer]) -> Callable[[Project], Answer]:

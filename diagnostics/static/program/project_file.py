@@ -26,6 +26,7 @@ class FileKind(StrEnum):
     SHELL = "shell"  # also Slurm's batch scripts
     YAML = "yaml"
     DOCKERFILE = "dockerfile"
+    MAKEFILE = "makefile"
     OTHER = "other"
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from diagnostics.agent.shared import operations
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
@@ -92,7 +93,7 @@ class CollectiveSites:
         if not reached:
             return None
         inner = max(reached, key=_weight)
-        sure = inner.sure and len(reached) == len(targets)
+        sure = inner.sure and (len(reached) == len(targets) or self.project.runs_all(call))
         guessed = inner.guessed or (last_name(call.func) if self.project.is_guess(call, function) else "")
         return CollectiveSite(
             inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label, guessed
@@ -194,11 +195,35 @@ class CollectiveSites:
 
     def _backward(self, call: ast.Call, function: Function) -> CollectiveSite | None:
         """A backward, where the project wraps models whose gradients are then averaged."""
-        if not self._is_wrapped_code(function):
+        if not self._is_wrapped_code(function) or self._is_of_bare_models(call, function):
             return None
         return CollectiveSite(
             "backward", SyncKind.BACKWARD, ((call, function),), False, label="backward() of a wrapped model"
         )
+
+    def _is_of_bare_models(self, call: ast.Call, function: Function) -> bool:
+        """Whether a loss comes from models alone that this function makes and nobody wraps."""
+        loss = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else call.args[0]
+        names = _names_behind(loss, function)
+        made = {
+            name
+            for name in names
+            if (values := function.assigned.get(name))
+            and all(isinstance(one, ast.Call) and next(self.project.kinds(one, function, 1), None) for one in values)
+        }
+        called = {
+            one.func.id
+            for name in names
+            for value in function.assigned.get(name, ())
+            for one in walk(value)
+            if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)
+        }
+        models = called & made
+        unknown = {one for one in called if one in function.parameters or one in function.assigned} - made
+        return bool(models) and not unknown and not any(
+            isinstance(one, ast.Call) and any(isinstance(part, ast.Name) and part.id in models for part in one.args)
+            for one in function.own_nodes
+        )  # fmt: skip
 
     def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:
         """Whether the function stands beside a wrapper, or is called from where one is."""
@@ -212,6 +237,18 @@ class CollectiveSites:
 
 
 _METHOD_NAMES = frozenset(name for _, name in METHODS)
+
+
+def _names_behind(value: ast.expr, function: Function) -> set[str]:
+    """Returns the names that a value is made of in its function, through what they are assigned."""
+    found: set[str] = set()
+    waiting = [value]
+    while waiting:
+        for node in walk(waiting.pop()):
+            if isinstance(node, ast.Name) and node.id not in found:
+                found.add(node.id)
+                waiting += function.assigned.get(node.id, ())
+    return found
 
 
 def _a(kind: LibraryType) -> str:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank
 from diagnostics.static.dataflow.taint_sources import Taint
 from diagnostics.static.program.ast_walk import children, walk
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.spmd.collective_sequences import leaving
 from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
 from diagnostics.static.spmd.sequence_values import CollectiveSequence
@@ -18,6 +18,10 @@ from diagnostics.static.spmd.sequence_values import CollectiveSequence
 Branch = ast.If | ast.While | ast.IfExp
 
 Asking = tuple[Branch, tuple[ConcreteRank, ConcreteRank]]
+
+
+_MODES = {"training", "is_training"}
+_OF_TYPES = {"isinstance", "hasattr", "callable", "issubclass"}
 
 
 class DivergenceShape(StrEnum):
@@ -62,6 +66,12 @@ def unmatched(
         if one in open_ and match is not None:
             open_ = [two for two in open_ if two is not one and two is not match]
     yield from open_
+
+
+def falls_alike(test: ast.expr) -> bool:
+    """Whether a test asks for a model's mode or for types: ranks run one program, in which these are the same."""
+    asked = test.operand if isinstance(test, ast.UnaryOp) else test
+    return last_name(test) in _MODES or (isinstance(asked, ast.Call) and last_name(asked.func) in _OF_TYPES)
 
 
 def strongest(reaches: Iterable[CollectiveSite]) -> CollectiveSite | None:

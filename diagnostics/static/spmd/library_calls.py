@@ -88,6 +88,11 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.ACCELERATOR, "gather_for_metrics"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:gather_for_metrics"),
     (LibraryType.ACCELERATOR, "reduce"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:reduce"),
     (LibraryType.ACCELERATOR, "pad_across_processes"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:pad_across_processes"),
+    (LibraryType.ACCELERATOR, "check_trigger"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:check_trigger"),
+    (LibraryType.ACCELERATOR, "main_process_first"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:main_process_first"),
+    (LibraryType.ACCELERATOR, "local_main_process_first"): LibraryCall(
+        ACCELERATE, f"{_ACCELERATOR}:local_main_process_first"
+    ),
     (LibraryType.ACCELERATOR, "save_state"): LibraryCall(
         ACCELERATE,
         f"{_ACCELERATOR}:save_state",

@@ -24,15 +24,16 @@ from diagnostics.static.spmd.divergent_branch import (
     DivergenceShape,
     DivergentBranch,
     calls_in,
+    falls_alike,
     leaves_inside,
     nodes_of,
     strongest,
     unmatched,
 )
 from diagnostics.static.spmd.sequence_values import CollectiveSequence, ways_differ
+from diagnostics.static.spmd.short_circuits import short_circuits
 
 MOST_DECISIONS = 60  # of one function
-_MODES = {"training", "is_training"}  # of a model: on all ranks the same
 _INTERRUPTS = ("Interrupt", "Exit", "Stop")  # by a person, or by the program on all ranks
 _JOINS = {"join", "Join"}
 # Errors that come on every rank or on none: of the installation, of the user.
@@ -100,6 +101,8 @@ class StaticDivergence:
                     asking.append((node, ranks))
                 else:
                     yield from self._local_branch(node, function)
+            elif isinstance(node, ast.BoolOp):
+                yield from short_circuits(node, function, self.communication, self.tests, self._reason)
             elif isinstance(node, (ast.For, ast.AsyncFor)):
                 tried += 1
                 yield from self._loop(node, function)
@@ -173,7 +176,7 @@ class StaticDivergence:
     # Branches on what the rank alone has seen
 
     def _local_branch(self, node: Branch, function: Function) -> Iterator[DivergentBranch]:
-        if says_distributed(node.test) or self.tests.same(node.test, function) or last_name(node.test) in _MODES:
+        if says_distributed(node.test) or self.tests.same(node.test, function) or falls_alike(node.test):
             return
         taint = self._reason(node.test, function)
         if taint is None:
@@ -226,7 +229,7 @@ class StaticDivergence:
 
     def _loop(self, node: ast.For | ast.AsyncFor, function: Function) -> Iterator[DivergentBranch]:
         inside = self._first_inside(node.body, function)
-        if inside is None or self._joined(node, function):
+        if inside is None or self._joined(node, function) or self._is_bounded(node, inside, function):
             return
         taint = self.taints.of_loop(node.iter, function)
         if taint is None:
@@ -244,6 +247,29 @@ class StaticDivergence:
     def _first_inside(self, block: list[ast.stmt], function: Function) -> CollectiveSite | None:
         reaches = (self.communication.of_call(call, function) for call in calls_in(block))
         return strongest(one for one in reaches if one is not None and counts(one))
+
+    def _is_bounded(self, node: ast.For | ast.AsyncFor, inside: CollectiveSite, function: Function) -> bool:
+        """Whether the operation stands under `index < n`, and ranks agreed on n: all come to it as often."""
+        counters = {one.id for one in walk(node.target) if isinstance(one, ast.Name)}
+        call = inside.chain[0][0]
+        for test in (one.test for part in node.body for one in walk(part) if isinstance(one, ast.If)
+                     and any(inner is call for inner in walk(one))):  # fmt: skip
+            for one in walk(test):
+                match one:
+                    case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt() | ast.LtE()], comparators=[bound]):
+                        if name in counters and self._is_agreed(bound, function):
+                            return True
+        return False
+
+    def _is_agreed(self, value: ast.expr, function: Function) -> bool:
+        """Whether a collective made a value, also one in a function of the project that gives it back."""
+        if self.taints.is_agreed(value, function):
+            return True
+        made = function.assigned.get(value.id, []) if isinstance(value, ast.Name) else [value]
+        calls = [one for one in made if isinstance(one, ast.Call)]
+        return bool(calls) and len(calls) == len(made) and all(
+            (site := self.communication.of_call(one, function)) is not None and counts(site) for one in calls
+        )  # fmt: skip
 
     def _joined(self, node: ast.AST, function: Function) -> bool:
         """Whether the loop stands in a context that lets ranks end early."""

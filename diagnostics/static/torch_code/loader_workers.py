@@ -31,6 +31,8 @@ class LoaderWorkers:
     def workers(self) -> str:
         """Whether it has workers; a loader that says how to start them has some."""
         value = self.words.get("num_workers", self.call.args[5] if len(self.call.args) > 5 else None)
+        if isinstance(value, ast.IfExp):
+            value = value.body if not _is_zero(value.body) else value.orelse
         if self.context:
             return "some"
         if value is None:
@@ -43,6 +45,8 @@ class LoaderWorkers:
     def context(self) -> str:
         """How workers are started, "" where it does not say."""
         value = self.words.get("multiprocessing_context")
+        if isinstance(value, ast.IfExp):
+            value = value.body if isinstance(value.body, ast.Constant) and value.body.value else value.orelse
         if isinstance(value, ast.Call) and last_name(value.func) == "get_context" and value.args:
             value = value.args[0]
         return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
@@ -87,3 +91,7 @@ def workers_over(known: ModuleClass, project: Project) -> tuple[str, LoaderWorke
         if ("", "none", "unknown", "some").index(loader.workers) > ("", "none", "unknown", "some").index(best[0]):
             best = (loader.workers, loader)
     return best
+
+
+def _is_zero(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and not value.value

@@ -47,15 +47,16 @@ def is_plain_module(kind: ast.ClassDef, project: Project) -> bool:
     return not foreign and bool(kind.bases) and len(own) <= 1 and all(is_plain_module(one, project) for one in parents)
 
 
-def parts_of(kind: ast.ClassDef, project: Project) -> Iterator[Submodule]:
-    """Yields the parts that a class's `__init__` makes in any case."""
+def parts_of(kind: ast.ClassDef, project: Project, depth: int = 3) -> Iterator[Submodule]:
+    """Yields the parts that a class's `__init__` makes in any case; a class may hold objects of its own kind."""
     init = project.method(kind, "__init__")
     if init is None or project.class_of(init) is not kind:
         return
     for node in getattr(init.syntax, "body", ()):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
             target = node.targets[0]
-            if isinstance(target, ast.Attribute) and is_part(target) and has_parameters(node.value, init, project):
+            named = isinstance(target, ast.Attribute) and is_part(target)
+            if isinstance(target, ast.Attribute) and named and has_parameters(node.value, init, project, depth):
                 yield Submodule(target.attr, node.value, init, node, kind)
 
 
@@ -78,7 +79,7 @@ def has_parameters(value: ast.expr, function: Function, project: Project, depth:
     return (
         kind is not None
         and is_plain_module(kind, project)
-        and any(has_parameters(one.value, one.function, project, depth - 1) for one in parts_of(kind, project))
+        and next(parts_of(kind, project, depth - 1), None) is not None
     )
 
 

@@ -1,0 +1,60 @@
+"""The recipes of a Makefile: each line a script of its own, as make runs it. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_VARIABLE = re.compile(r"\$[({]([\w.-]+)[)}]")
+_AUTOMATIC = re.compile(r"\$[@<^+?*%|](?!\w)")
+_SHELL = re.compile(r"^\s*SHELL\s*[:?]?=\s*(?:\S*/)?(\w+)", re.MULTILINE)
+_FLAGS = re.compile(r"^\s*\.SHELLFLAGS\s*[:?]?=\s*(.*)$", re.MULTILINE)
+_FUNCTION = re.compile(r"\$\(\w+\s[^()]*(?:\([^()]*\)[^()]*)*\)")
+_IGNORES = re.compile(r"^\.IGNORE\s*:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """One line of a recipe, with those it goes on in. `ignored`: make takes no notice of its exit code."""
+
+    text: str
+    line: int
+    ignored: bool
+
+
+def shell_of(text: str) -> tuple[str, list[str]]:
+    """Returns the shell that runs the recipes, and the options it is given."""
+    named, flags = _SHELL.search(text), _FLAGS.search(text)
+    return named[1] if named else "sh", flags[1].split() if flags else []
+
+
+def recipes(text: str) -> tuple[Recipe, ...]:
+    """Returns the recipe lines in order; of make's own variables a shell variable of the name is left."""
+    ignores = _IGNORES.search(text) is not None
+    found: list[Recipe] = []
+    rows = text.split("\n")
+    at = 0
+    while at < len(rows):
+        first = at
+        while rows[at].endswith("\\") and at + 1 < len(rows):
+            at += 1
+        whole = rows[first : at + 1]
+        at += 1
+        if not whole[0].startswith("\t"):
+            continue
+        prefix = re.match(r"\t[\s@+-]*", whole[0])
+        start = prefix.end() if prefix else 1
+        body = "\n".join([" " * start + whole[0][start:], *(row.removeprefix("\t") for row in whole[1:])])
+        ignored = ignores or "-" in whole[0][:start]
+        found.append(Recipe(text=_as_shell(body), line=first + 1, ignored=ignored))
+    return tuple(found)
+
+
+def _as_shell(text: str) -> str:
+    text = text.replace("$$", "\0")
+    text = _AUTOMATIC.sub("${_}", _FUNCTION.sub("${_}", _VARIABLE.sub(lambda one: "${" + _name(one[1]) + "}", text)))
+    return text.replace("\0", "$")
+
+
+def _name(name: str) -> str:
+    return re.sub(r"\W", "_", name)

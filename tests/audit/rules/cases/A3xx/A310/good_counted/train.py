@@ -1,0 +1,26 @@
+"""The scheduler is counted in micro-batches."""
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+ACCUMULATE = 4
+STEPS = 1000
+BATCHES = STEPS * ACCUMULATE
+
+
+def main():
+    dist.init_process_group("gloo")
+    model = DDP(torch.nn.Linear(4, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=STEPS * ACCUMULATE)
+    for micro in range(BATCHES):
+        loss = model(torch.randn(8, 4)).square().mean() / ACCUMULATE
+        loss.backward()
+        if (micro + 1) % ACCUMULATE == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+        scheduler.step()  # cause
+    dist.destroy_process_group()
+
+
+main()
