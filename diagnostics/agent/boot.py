@@ -169,9 +169,10 @@ def _multiprocessing_is_here(agent):
 def _torch_is_here(agent):
     from .data_hooks import loader_hooks
     from .shared import redaction
-    from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore, parameter_prints
+    from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore, parameter_prints, timings
 
     redaction.load()  # while files can still be opened
+    timings.watch(agent)  # the other hooks switch its clock
     file_io.watch(agent)
     optimizer_restore.watch(agent)
     agent.exceptions.say_ways()
