@@ -19,6 +19,7 @@ MAX_TEXT = 1500  # characters
 LIMITS = {
     "alive-at-end": 16,
     "atexit": 12,
+    "checkpoint": 4,
     "child": 48,
     "child-end": 48,
     "child-end-clean": 24,
@@ -30,6 +31,7 @@ LIMITS = {
     "save-failed": 12,
     "thread": 16,
     "thread-exception": 16,
+    "threads-set": 4,
     "unraisable": 8,
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes, home
@@ -145,7 +145,7 @@ class AgentData:
     collectives: tuple[CollectiveCall, ...] = ()  # the latest, oldest first
     groups: tuple[GroupProgress, ...] = ()
     steps: Steps = Steps()
-    timings: Timings = Timings()  # what its latest steps consisted of
+    timings: Timings = field(default_factory=Timings)  # what its latest steps consisted of
     stdlib: str = ""  # folder of the standard library
     packages: tuple[str, ...] = ()  # folders of installed packages
     executable: str = ""

@@ -81,6 +81,8 @@ class Timings:
     gc_count: int = 0
     gc_s: float = 0.0
     compiles: int = 0
+    threads: int = 0  # of one operation, 0 unknown
+    cpus: int = 0  # that this process may run on
 
 
 def timings_of(area: bytes, began_ns: int) -> Timings:
@@ -96,6 +98,8 @@ def timings_of(area: bytes, began_ns: int) -> Timings:
         gc_count=words[layout.GC_COUNT],
         gc_s=words[layout.GC_NS] / 1e9,
         compiles=words[layout.COMPILES],
+        threads=words[layout.THREADS],
+        cpus=words[layout.CPUS],
     )
 
 

@@ -15,7 +15,7 @@ from diagnostics.machine.execution.output_relay import JobStreams
 from diagnostics.machine.processes.debugger_tools import running_tools
 from diagnostics.machine.processes.job_processes import JobTree, Member
 from diagnostics.record.record import BEFORE
-from diagnostics.record.supervisor_facts import Missing, Stall
+from diagnostics.record.supervisor_facts import ABORTED, Missing, Stall
 from diagnostics.supervisor.capture.core_dumps import capture_core_dumps
 from diagnostics.supervisor.capture.exception_flag import ExceptionFlag
 from diagnostics.supervisor.capture.host_facts import HostFacts, at_start
@@ -23,6 +23,8 @@ from diagnostics.supervisor.capture.pre_signal_state import keep_state
 from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.capture.snapshot import snapshot
 from diagnostics.supervisor.capture.sources import collect_sources
+from diagnostics.supervisor.capture.step_stacks import StepStacks
+from diagnostics.supervisor.capture.usage import UsageLooks
 from diagnostics.supervisor.facts_file import JobFactsFile
 from diagnostics.supervisor.hang.monitor import HangMonitor
 from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
@@ -56,10 +58,14 @@ class CaptureController:
         kill: bool,
         now: Callable[[], float],
         stop_asked: Callable[[], bool] = lambda: False,
+        abort_on: Collection[str] = (),
     ) -> None:
         self._place, self._file, self._kill = place, file, kill
         self._report = ProvisionalReport(place.folder, say)
-        self._notes = RunningNotes(place.record, place.agents, say)
+        self._usage = UsageLooks(place.record)
+        self._notes = RunningNotes(
+            place.record, place.agents, say, abort_on=abort_on, look_closer=StepStacks(place.record, stop_asked).look
+        )
         self._stop_asked = stop_asked
         self._hangs = HangMonitor(place, now, self._note)
         self._around: HostFacts | None = None
@@ -97,7 +103,12 @@ class CaptureController:
 
     @property
     def wants_end(self) -> str:
-        """Why the job is to be ended: "deadlock", or "stall-timeout" (it stood still for all of it); "" for nothing."""
+        """Why the job is to be ended; "" for nothing.
+
+        "deadlock", "stall-timeout" (it stood still for all of it), or as the user wants it for a job that is wrong.
+        """
+        if self._notes.wants_end:
+            return ABORTED
         return self._wants_end if self._kill else ""
 
     def last_look(self, tree: JobTree) -> None:
@@ -166,6 +177,7 @@ class CaptureController:
         """Returns what is known of the machine after the job; reads the cores it left. Ends what is provisional."""
         self._join(SNAPSHOT_S)
         self._report.close()
+        self._guard("usage", self._usage.write)
         dead = {member.pid: Path(member.cwd or "/") for member in self._dumped}
         if dead:
             self._begin(
@@ -204,6 +216,7 @@ class CaptureController:
         living = {pid: start for pid, start in tree.living().items() if pid not in tools}
         if self._around is not None:
             self._around.saw(living)
+        self._guard("usage", lambda: self._usage.look(at_s, self._ranks_first(living)))
         self._look_at_peers(self._raising.look(living), living)
         said = self._progress.look(at_s - self._pauses_s, living, streams.count() if streams is not None else 0)
         tree.changed |= said.report or said.withdraw
@@ -216,8 +229,10 @@ class CaptureController:
         if due and self._begin(lambda: self._provisional(living, streams)):
             self._next_provisional = at_s + PROVISIONAL_S
         self._watch_hangs(at_s, said, living, streams)
-        if said.stall is None and self._notes.is_due(at_s) and self._begin(self._notes.look):
-            self._notes.begun(at_s)
+        if said.stall is None and self._notes.is_due(at_s):
+            self._guard("usage", self._usage.write)
+            if self._begin(self._notes.look):
+                self._notes.begun(at_s)
         if said.report:
             self._told_stall, self._stalled_at_step = True, self._progress.steps
             self._stalls_told, self._told_s = self.stalls(), self._now()

@@ -7,7 +7,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from diagnostics.machine.execution.child_process import new_mark
 from diagnostics.machine.execution.folder_watch import FolderWatch
@@ -51,6 +51,7 @@ class EventLoop:
         deep: bool,
         local_values: bool,
         background: Wish,
+        abort_on: Collection[str] = (),
         say: Callable[[str], None],
     ) -> None:
         self._background = background
@@ -67,7 +68,7 @@ class EventLoop:
         )
         self.captures = CaptureController(
             place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now,
-            stop_asked=signals.stop_asked)  # fmt: skip
+            stop_asked=signals.stop_asked, abort_on=abort_on)  # fmt: skip
         self._poll = select.epoll()
         self._ending = Escalation()
         self._argvs: list[Sequence[str]] = []
@@ -195,7 +196,7 @@ class EventLoop:
         why = self.captures.wants_end
         if not why or self._ending.is_on:
             return
-        if why != "deadlock":  # that was looked at when it was proved
+        if why == "stall-timeout":  # a deadlock was looked at when it was proved
             self.captures.last_look(self._tree)
         self._begin_ending(why, signal.SIGTERM)
 

@@ -39,6 +39,7 @@ class WatchOptions:
     stall_timeout_s: float = 1800.0
     kill: bool = True  # end a job that stands still for `stall_timeout_s`
     strict: bool = False
+    abort_on: tuple[str, ...] = ()  # outcomes for which a job is ended as soon as they are sure
     backend_debug: bool = False
     deep: bool = False
     local_values: bool = False
@@ -89,6 +90,7 @@ def _open_watch(command: Sequence[str], place: RunFolder, signals: SignalInbox, 
         deep=options.deep,
         local_values=options.local_values,
         background=options.background,
+        abort_on=options.abort_on,
         say=_say if not options.quiet else _keep_to_ourselves,
     )
 

@@ -14,11 +14,11 @@ PHASES = ("data", "forward", "backward", "collective", "optimizer", "checkpoint"
 
 HEADER_WORDS = 16
 HEADER_BYTES = HEADER_WORDS * 8
-STEPS, FLAGS, GC_COUNT, GC_NS, COMPILES, STAGES_USED = range(6)
+STEPS, FLAGS, GC_COUNT, GC_NS, COMPILES, THREADS, CPUS = range(7)
 FLAG_DEVICE = 1  # a device computes: host times are no compute times
 
-# number of the step (written last), reserved, end ns, microseconds of each phase, microseconds of CPU of the thread that
-# steps: in forward, in backward, in all; of garbage collection; graphs compiled so far; flags
+# number of the step (written last), reserved, end ns, microseconds of each phase, microseconds of CPU of the thread
+# that steps: in forward, in backward, in all; of garbage collection; graphs compiled so far; flags
 STEP = "<IIQ8I3IIII"
 STEP_BYTES = 72
 STEP_SLOTS = 1024

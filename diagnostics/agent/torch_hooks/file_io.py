@@ -46,11 +46,14 @@ def _watch_h5py(agent):
 
 def _told(agent, original, function, kind, position):
     """Returns `original` with an event where it raises; its argument number `position` is the file."""
-
     timings = agent.timings if kind == "save-failed" else None
 
     def call(*args, **kwargs):
-        before = timings.enter(CHECKPOINT) if timings is not None else -1
+        before = -1
+        if timings is not None:
+            before = timings.enter(CHECKPOINT)
+            if not agent.full("checkpoint"):
+                agent.event("checkpoint", function, frame=sys._getframe(1))
         try:
             return original(*args, **kwargs)
         except Exception as error:

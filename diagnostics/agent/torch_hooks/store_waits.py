@@ -11,8 +11,8 @@ import sys
 from _thread import get_ident, get_native_id
 
 from ..shared import layout
-from ..shared.timing_layout import COLLECTIVE
 from ..shared.redaction import hide_words
+from ..shared.timing_layout import COLLECTIVE
 from .call_area import Group
 
 NAMES = ("wait", "get", "multi_get", "queue_pop", "barrier")  # what can block until another rank acts

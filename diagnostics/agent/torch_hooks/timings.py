@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
 import struct
 import sys
 from _thread import get_ident
 from time import monotonic_ns, thread_time_ns
 
 from ..imports import when_imported
+from ..patching import replace
 from ..shared import timing_layout as layout
 
 DYNAMO = "torch._dynamo.utils"
 CHECKPOINTS = "torch.distributed.checkpoint.state_dict_saver"
 _STEP, _STAGE = struct.Struct(layout.STEP), struct.Struct(layout.STAGE)
+_RARELY = 64  # steps
 _OTHER, _PHASES, _MOST = layout.OTHER, len(layout.PHASES), layout.MOST
 
 
@@ -143,6 +146,8 @@ class Timings:
         words[layout.GC_COUNT], words[layout.GC_NS] = self._gc_count, self._gc_ns
         words[layout.COMPILES] = self._compiles
         cuda = sys.modules.get("torch.cuda")
+        if not words[layout.THREADS] or not number % _RARELY:
+            words[layout.THREADS], words[layout.CPUS] = _threads_and_cpus()
         words[layout.FLAGS] = layout.FLAG_DEVICE if cuda is not None and cuda.is_initialized() else 0
 
     def collected(self, phase, info, now=monotonic_ns):  # at the end of the interpreter no global is left
@@ -188,6 +193,14 @@ class Timings:
         return True
 
 
+def _threads_and_cpus():
+    """Returns how many threads an operation uses, and how many CPUs this process may run on; 0 unknown."""
+    try:
+        return sys.modules["torch"].get_num_threads(), len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):
+        return 0, 0
+
+
 def timed(original, timings, phase, is_compiling=bool):
     """Returns `original`, whose time counts as that of a phase."""
 
@@ -210,6 +223,7 @@ def watch(agent):
     agent.at_fork.append(timings.forget)
     gc.callbacks.append(timings.collected)
     when_imported(CHECKPOINTS, lambda: _watch_checkpoints(timings))
+    _watch_threads(agent)
 
 
 def _watch_checkpoints(timings):
@@ -220,3 +234,9 @@ def _watch_checkpoints(timings):
             original = vars(holder).get(name)
             if original is not None:
                 setattr(holder, name, timed(original, timings, layout.CHECKPOINT))
+
+
+def _watch_threads(agent):
+    """Notes where the program sets how many threads an operation uses."""
+    torch = sys.modules["torch"]
+    replace(torch, "set_num_threads", before=lambda frame, args, kwargs: agent.event("threads-set", frame=frame))

@@ -1,0 +1,128 @@
+"""Ranks that wait for data, and which stage of their loaders is slow. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.samples.training_passes import RankLoader, training_loaders
+from diagnostics.dynamic.steps.contention import Contention
+from diagnostics.dynamic.steps.split import Split
+from diagnostics.record.step_timings import Phase, WorkerStages
+
+BUSY = 0.8  # of their time, from which on workers are what is slow
+MOSTLY = 0.5
+
+
+class Stage(StrEnum):
+    """What makes batches late."""
+
+    READ = "reading samples: __getitem__ waits, for files or a network"
+    DECODE = "computing samples: __getitem__ is on the CPU"
+    COLLATE = "putting samples together: collate_fn"
+    HAND_OVER = "handing batches over: the workers are idle, and the batches wait in queues, pinning or copies"
+    START = "starting workers: each pass over the loader starts them anew"
+    UNKNOWN = "which cannot be told"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starvation:
+    """What waiting for data costs. `cost` is measured, `gain` an estimate: what more workers could take over."""
+
+    splits: tuple[Split, ...]
+    loader: RankLoader | None
+    workers: int
+    stage: Stage
+    cost: float  # the share of a step, on average over the ranks
+    wait_s: float  # in a step
+    batch_s: float | None  # to make one batch
+    batch_cpu_s: float | None
+    wanted: int  # workers a rank that would keep up
+    gain: float
+
+    @property
+    def lost_s(self) -> float:
+        """What a rank waited in its steady steps."""
+        return self.wait_s * len(self.splits[0].of.steps)
+
+
+def starvation(job: Job, splits: Sequence[Split], cpus: Contention) -> Starvation | None:
+    """Returns what waiting for data costs, None where nothing does."""
+    if not splits:
+        return None
+    wait_s = sum(one.seconds(Phase.DATA) for one in splits) / len(splits)
+    mean_s = sum(one.mean_s for one in splits) / len(splits)
+    if wait_s <= 0 or mean_s <= 0:
+        return None
+    loader = _loader(splits)
+    rows = _rows(splits, loader)
+    workers = loader.source.number("workers") or 0 if loader is not None else 0
+    batches = sum(row.batches for row in rows)
+    batch_s = sum(row.fetch_s for row in rows) / batches if batches else None
+    batch_cpu_s = sum(row.fetch_cpu_s for row in rows) / batches if batches else None
+    rest_s = max(mean_s - wait_s, 1e-9)
+    wanted = _wanted(batch_s, batch_cpu_s, rest_s, workers, len(splits), cpus)
+    cost = wait_s / mean_s
+    return Starvation(
+        splits=tuple(splits),
+        loader=loader,
+        workers=workers,
+        stage=_stage(rows, workers),
+        cost=cost,
+        wait_s=wait_s,
+        batch_s=batch_s,
+        batch_cpu_s=batch_cpu_s,
+        wanted=wanted,
+        gain=_gain(batch_s, wait_s, mean_s, workers, wanted),
+    )
+
+
+def _loader(splits: Sequence[Split]) -> RankLoader | None:
+    """Returns the loader over which the first rank trained most."""
+    found = training_loaders(splits[0].of.process)
+    return max(found, key=lambda one: sum(told.trained for told in one.passes), default=None)
+
+
+def _rows(splits: Sequence[Split], loader: RankLoader | None) -> list[WorkerStages]:
+    number = loader.source.number("stages") if loader is not None else None
+    return [
+        row
+        for one in splits
+        for row in (one.of.process.agent.timings.stages if one.of.process.agent is not None else ())
+        if row.loader == number
+    ]
+
+
+def _stage(rows: Sequence[WorkerStages], workers: int) -> Stage:
+    if not rows:
+        return Stage.UNKNOWN
+    fetch, cpu = sum(row.fetch_s for row in rows), sum(row.fetch_cpu_s for row in rows)
+    collate = sum(row.collate_s for row in rows)
+    busy = [row.busy for row in rows if row.busy is not None]
+    if workers and busy and sum(busy) / len(busy) < MOSTLY:
+        return Stage.HAND_OVER
+    if collate > MOSTLY * fetch:
+        return Stage.COLLATE
+    return Stage.DECODE if cpu > MOSTLY * fetch else Stage.READ
+
+
+def _wanted(
+    batch_s: float | None, batch_cpu_s: float | None, rest_s: float, workers: int, ranks: int, cpus: Contention
+) -> int:
+    """Returns how many workers a rank would need, as far as there are CPUs for what they compute."""
+    if batch_s is None or batch_cpu_s is None:
+        return workers
+    needed = int(batch_s / rest_s) + 1
+    share = batch_cpu_s / batch_s if batch_s else 1.0
+    room = max(1, int((cpus.cpus or 1) / ranks / max(share, 0.05)))
+    return max(workers, min(needed, room, 16))
+
+
+def _gain(batch_s: float | None, wait_s: float, mean_s: float, workers: int, wanted: int) -> float:
+    """Returns the share of a step that so many workers would take away."""
+    if batch_s is None or wanted <= workers:
+        return 0.0
+    rest_s = mean_s - wait_s
+    return max(0.0, min(1.0, (mean_s - max(rest_s, batch_s / wanted)) / mean_s))
