@@ -24,7 +24,7 @@ from diagnostics.diagnosis.verdict import Diagnosis
 from diagnostics.dynamic.job.attribution import INTERRUPTED
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
-from diagnostics.record.supervisor_facts import ABORTED
+from diagnostics.record.supervisor_facts import ABORTED, MEASURED
 from diagnostics.report.headline import class_and_ranks
 from diagnostics.report.run_report import NO_CLASS
 
@@ -156,6 +156,8 @@ def _of_stopped(job: Job, state: Job, decision: Diagnosis) -> Diagnosis:
         return _noted(decision, f"the verdict is about the job before {asked}; what it did then is its teardown")
     if job.facts.ended_by == ABORTED:
         return _noted(decision, f"the doctor ended the job, as --abort-on wants: {asked}")
+    if job.facts.ended_by == MEASURED:
+        return _noted(decision, f"the doctor ended the job when it had been measured: {asked}")
     return _noted(decision, "interrupted", f"{asked} ended the job while it went on")
 
 

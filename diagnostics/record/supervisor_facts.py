@@ -15,6 +15,7 @@ VERSION = 1
 MOST_OF_A_LIST = 20_000  # a script that starts a program a second does so for five hours
 ATTACHED = "attached"  # not ended at all: `ups-doctor attach` looked at it, and it ran on
 ENDED_FOR_HANGING = ("stall-timeout", "deadlock")  # why the doctor ends a job by itself
+MEASURED = "measured"  # enough steps were made to say why they are slow
 ABORTED = "abort-on"  # the user wanted a job ended that is sure to be wrong or slow
 
 
@@ -123,8 +124,8 @@ class SupervisorFacts:
 
     @property
     def asked_to_end(self) -> bool:
-        """Whether it was asked to end while it may have gone on: by the user, or as --abort-on wants."""
-        return self.ended_by in ("interrupt", ABORTED)
+        """Whether it was asked to end while it may have gone on: by the user, or as --abort-on or perf want it."""
+        return self.ended_by in ("interrupt", ABORTED, MEASURED)
 
 
 def from_json(value: Mapping[str, Any]) -> SupervisorFacts:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from diagnostics.machine.execution.output_relay import JobStreams
 from diagnostics.machine.processes.debugger_tools import running_tools
 from diagnostics.machine.processes.job_processes import JobTree, Member
 from diagnostics.record.record import BEFORE
-from diagnostics.record.supervisor_facts import ABORTED, Missing, Stall
+from diagnostics.record.supervisor_facts import ABORTED, MEASURED, Missing, Stall
 from diagnostics.supervisor.capture.core_dumps import capture_core_dumps
 from diagnostics.supervisor.capture.exception_flag import ExceptionFlag
 from diagnostics.supervisor.capture.host_facts import HostFacts, at_start
@@ -44,6 +44,14 @@ LOOK_S = 0.25
 PROVISIONAL_S = 30.0  # a report about a stall that goes on is made again after this time
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Enough:
+    """When a run that is only measured may be ended: steps of its busiest rank, or seconds."""
+
+    steps: int
+    seconds: float
+
+
 class CaptureController:
     """The captures of one job. Nothing here raises, and nothing but `facts_at_end` and `leftovers` waits."""
 
@@ -59,7 +67,9 @@ class CaptureController:
         now: Callable[[], float],
         stop_asked: Callable[[], bool] = lambda: False,
         abort_on: Collection[str] = (),
+        enough: Enough | None = None,
     ) -> None:
+        self._enough = enough
         self._place, self._file, self._kill = place, file, kill
         self._report = ProvisionalReport(place.folder, say)
         self._usage = UsageLooks(place.record)
@@ -77,7 +87,7 @@ class CaptureController:
         self._withdraw_s, self._stalled_at_step, self._kept_s = float("inf"), 0, float("-inf")
         self._stalls_told: tuple[Stall, ...] = ()
         self._told_s = float("inf")
-        self._wants_end, self._is_ending = "", False
+        self._wants_end, self._is_ending, self._measured = "", False, False
         self._taken = 0
         self._work: threading.Thread | None = None
         self._cores: dict[int, Path] = {}
@@ -109,6 +119,8 @@ class CaptureController:
         """
         if self._notes.wants_end:
             return ABORTED
+        if self._measured:
+            return MEASURED
         return self._wants_end if self._kill else ""
 
     def last_look(self, tree: JobTree) -> None:
@@ -220,6 +232,10 @@ class CaptureController:
         self._look_at_peers(self._raising.look(living), living)
         said = self._progress.look(at_s - self._pauses_s, living, streams.count() if streams is not None else 0)
         tree.changed |= said.report or said.withdraw
+        if self._enough is not None and (
+            self._progress.most_steps >= self._enough.steps or at_s >= self._enough.seconds
+        ):
+            self._measured = True
         if said.end:
             self._wants_end = self._wants_end or "stall-timeout"
         if said.report:

@@ -19,7 +19,7 @@ from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.supervisor.background_jobs import background_jobs
 from diagnostics.supervisor.background_services import Leftovers, Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder
-from diagnostics.supervisor.captures import CaptureController
+from diagnostics.supervisor.captures import CaptureController, Enough
 from diagnostics.supervisor.facts_file import JobFactsFile, end_of
 from diagnostics.supervisor.job_control import JobControl
 from diagnostics.supervisor.signals import INTERRUPTS, Escalation, SignalInbox, SignalLog
@@ -52,6 +52,7 @@ class EventLoop:
         local_values: bool,
         background: Wish,
         abort_on: Collection[str] = (),
+        enough: Enough | None = None,
         say: Callable[[str], None],
     ) -> None:
         self._background = background
@@ -68,7 +69,7 @@ class EventLoop:
         )
         self.captures = CaptureController(
             place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now,
-            stop_asked=signals.stop_asked, abort_on=abort_on)  # fmt: skip
+            stop_asked=signals.stop_asked, abort_on=abort_on, enough=enough)  # fmt: skip
         self._poll = select.epoll()
         self._ending = Escalation()
         self._argvs: list[Sequence[str]] = []

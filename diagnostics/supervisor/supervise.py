@@ -71,7 +71,7 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
             if not lacking:
                 _say(f"ups-doctor: {error}")
         if not lacking:
-            _complete(place, watch)
+            complete_record(place, watch)
             code = _report(place, options, code, watch, signals)
         if signals.until_s() is not None:  # what was cut short leaves no halves
             for part in place.record.rglob(".*.part"):
@@ -95,7 +95,8 @@ def _open_watch(command: Sequence[str], place: RunFolder, signals: SignalInbox, 
     )
 
 
-def _complete(place: RunFolder, watch: EventLoop) -> None:
+def complete_record(place: RunFolder, watch: EventLoop) -> None:
+    """Brings what the agents wrote and the sources into the record of a run that is over."""
     try:
         for name, why in place.replaced().items():
             watch.file.missing.append(Missing(what=f"record/{name}", why=why))

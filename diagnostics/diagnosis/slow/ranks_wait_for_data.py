@@ -41,7 +41,9 @@ def match(job: Job) -> Match | None:
     found = view.starved
     if found is None or found.cost < LEAST or found.gain < LEAST_GAIN or not enough(view.splits, found.lost_s):
         return None
-    if view.cpus.by_others or any(one.share(Phase.DATA) < LEAST / 2 for one in view.splits):
+    if found.sure_cost < LEAST or (found.stage is not Stage.READ and view.cpus.by_others):
+        return None
+    if any(one.share(Phase.DATA) < LEAST / 2 for one in view.splits):
         return None
     frames = starved_lines(job, found)
     return told(

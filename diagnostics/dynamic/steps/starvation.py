@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.samples.training_passes import RankLoader, training_loaders
 from diagnostics.dynamic.steps.contention import Contention
-from diagnostics.dynamic.steps.split import Split
+from diagnostics.dynamic.steps.split import Split, used
 from diagnostics.record.step_timings import Phase, WorkerStages
 
 BUSY = 0.8  # of their time, from which on workers are what is slow
@@ -36,6 +36,7 @@ class Starvation:
     workers: int
     stage: Stage
     cost: float  # the share of a step, on average over the ranks
+    sure_cost: float  # of the step as it were if nobody had lacked a CPU; 0 where that is not known
     wait_s: float  # in a step
     batch_s: float | None  # to make one batch
     batch_cpu_s: float | None
@@ -71,12 +72,37 @@ def starvation(job: Job, splits: Sequence[Split], cpus: Contention) -> Starvatio
         workers=workers,
         stage=_stage(rows, workers),
         cost=cost,
+        sure_cost=_sure_cost(job, splits, workers, wait_s, mean_s),
         wait_s=wait_s,
         batch_s=batch_s,
         batch_cpu_s=batch_cpu_s,
         wanted=wanted,
         gain=_gain(batch_s, wait_s, mean_s, workers, wanted),
     )
+
+
+def _sure_cost(job: Job, splits: Sequence[Split], workers: int, wait_s: float, mean_s: float) -> float:
+    """Returns the cost without the time in which the processes that make batches were ready to run and had no CPU."""
+    delays = [one.delay_s for one in splits if one.delay_s is not None]
+    if len(delays) < len(splits):
+        return 0.0
+    own_s = sum(delays) / len(delays)
+    lacked_s = own_s if not workers else sum(_delay_of_workers(job, one) for one in splits) / len(splits)
+    rest_s = mean_s - max(own_s, lacked_s)
+    return max(0.0, wait_s - lacked_s) / rest_s if rest_s > 0 else 0.0
+
+
+def _delay_of_workers(job: Job, one: Split) -> float:
+    """Returns for how long a data worker of a rank, on average, was ready and had no CPU in one step."""
+    window = one.of.window_s(job)
+    lacked = [
+        (used(looks, (max(window[0], looks[0].at_s), min(window[1], looks[-1].at_s)), "delayed_s") or 0.0)
+        / max(looks[-1].at_s - looks[0].at_s, 1e-9)
+        for worker in job.children_of(one.of.process)
+        if worker.part is ProcessRole.DATA_WORKER
+        and (looks := job.usage.processes.get(f"{worker.pid}-{worker.start_ticks}", ()))
+    ]
+    return one.mean_s * sum(lacked) / len(lacked) if lacked else 0.0
 
 
 def _loader(splits: Sequence[Split]) -> RankLoader | None:

@@ -20,6 +20,7 @@ from diagnostics.record.step_timings import Phase
 
 MOSTLY = 0.8  # of the steps in which it must be the last one
 MAIN = 0.5  # of what it is late by: the reason that explains as much is the reason
+OWN = 0.1  # of a step, without what it lacks a CPU for: less is the doing of those that took it
 THROTTLED = 0.05
 _COMPUTES = (Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER)
 _ON_HOST = (Phase.DATA, Phase.CHECKPOINT, Phase.OTHER)  # of a job on a device, what its host does by itself
@@ -89,12 +90,21 @@ def straggler(job: Job, splits: Sequence[Split], cpus: Contention) -> Straggler 
 
 
 def _sure_cost(late: Split, others: Sequence[Split], gain_s: float) -> float:
-    """Returns what it costs without the time in which it had no CPU; none of that is its own doing."""
+    """Returns what it costs without the time in which it had no CPU; none of that is its own doing.
+
+    Where a machine is crowded, all that it computes takes longer, and lacks a CPU more often: then its CPU time tells.
+    """
     if late.delay_s is None or any(one.delay_s is None for one in others):
         return 0.0
     more = max(0.0, late.delay_s - min(one.delay_s or 0.0 for one in others))
-    rest_s = late.of.wall_s - late.delay_s
-    return min(1.0, max(0.0, gain_s - more) / rest_s) if rest_s > 0 else 0.0
+    rest_s = late.mean_s - late.delay_s
+    own_s = max(gain_s - more, min(gain_s, _more_cpu(late, others)))
+    return min(1.0, max(0.0, own_s) / rest_s) if rest_s > 0 else 0.0
+
+
+def _more_cpu(late: Split, others: Sequence[Split]) -> float:
+    """Returns the CPU time of its thread in a step beyond that of the busiest other rank."""
+    return late.cpu_s - max(one.cpu_s for one in others)
 
 
 def _phase(late: Split, others: Sequence[Split]) -> tuple[Phase, float]:
@@ -112,7 +122,8 @@ def _reason(
     """Returns why it is late, and whether it is known that nobody took its CPU."""
     delays = [one.delay_s for one in (late, *others)]
     measured = all(delay is not None for delay in delays)
-    if measured and (late.delay_s or 0.0) - min(one.delay_s or 0.0 for one in others) >= MAIN * gain_s:
+    lacked = (late.delay_s or 0.0) - min(one.delay_s or 0.0 for one in others)
+    if measured and lacked >= MAIN * gain_s and _sure_cost(late, others, gain_s) < OWN:
         return (Reason.THROTTLED if (cpus.throttled or 0.0) > THROTTLED else Reason.NEIGHBOUR), True
     if phase is Phase.CHECKPOINT:
         return Reason.CHECKPOINT, measured
@@ -122,7 +133,7 @@ def _reason(
         return Reason.SWAP, measured
     if phase is Phase.DATA:
         return Reason.DATA, measured
-    computes = late.cpu_s - max(one.cpu_s for one in others) >= MAIN * gain_s
+    computes = _more_cpu(late, others) >= MAIN * max(gain_s - max(0.0, lacked if measured else 0.0), 0.0)
     if phase in _COMPUTES:
         return (Reason.WORK if computes else Reason.WAITS), measured
     if computes:
