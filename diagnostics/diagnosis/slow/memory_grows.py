@@ -3,7 +3,7 @@
 What it does: follows the private memory of each rank from outside. It is told where it grows on a straight line through
 all steps after the first ones, over several passes over the data, by 128 MiB or more, and as much in the second half
 as in the first: a cache that fills up, and an allocator that finds its size, do not. Where the program keeps its losses
-with their graphs, that line is named.
+or what they are computed of with the graph, that line is named.
 
 Why it matters: the run is killed hours in, when the memory is gone, and a machine that swaps is slow long before.
 
@@ -69,7 +69,7 @@ def _is_past_caches(one: MemoryGrowth) -> bool:
 
 def _title(growing: list[MemoryGrowth], worst: MemoryGrowth, lines: tuple[str, ...]) -> str:
     who = shown_ranks([one.of.rank for one in growing])
-    kept = f"; {lines[0]} keeps each loss with the graph that made it" if lines else ""
+    kept = f"; {lines[0]} keeps what each step computed, with its graph" if lines else ""
     return (
         f"The memory of {who} grows by {format_bytes(worst.step_bytes)} in each step, by "
         f"{format_bytes(worst.grown_bytes)} so far, and does not stop{kept}"

@@ -2,7 +2,8 @@
 
 What it does: measures for how long the main threads of the ranks were ready to run and had no CPU, by the kernel's own
 count, and sets it beside the threads of one operation, the ranks and the CPUs they may use. It is told where that is a
-quarter of the time or more, the threads are more than the CPUs, and other programs take little of the machine.
+quarter of the time or more, the threads are more than the CPUs, and other programs take little of the machine or
+the ranks' own threads alone are a queue.
 
 Why it matters: threads of one operation wait for each other; where one of them has no CPU, all spin. Steps become
 several times longer than with fewer threads.
@@ -35,7 +36,7 @@ def match(job: Job) -> Match | None:
     """Returns the job whose threads take the CPUs from each other."""
     view = step_view(job)
     found = view.crowded
-    if found is None or found.lost < LEAST or view.cpus.by_others:
+    if found is None or found.lost < LEAST or (view.cpus.by_others and not found.crowds_itself):
         return None
     if not enough(view.splits, found.lost * view.splits[0].of.total_s):
         return None
@@ -52,6 +53,11 @@ def match(job: Job) -> Match | None:
                 source="threads of the ranks that were ready to run and had no CPU (/proc/PID/schedstat)",
                 observed=f"{percent(found.lost)} of the time, on average over the ranks' main threads",
                 expected="a few percent",
+            ),
+            Evidence(
+                source="threads of the ranks that wait for a CPU at any moment",
+                observed=f"{found.waiting:.1f} on {found.cpus} CPUs",
+                expected="less than one a CPU",
             ),
             cpus_in_words(view.cpus),
         ],

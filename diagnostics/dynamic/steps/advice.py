@@ -43,8 +43,6 @@ def starvation_fix(found: Starvation) -> str:
         parts.append("collate with torch.stack on tensors of equal shape instead of Python loops")
     elif found.stage is Stage.HAND_OVER:
         parts.append("a larger prefetch_factor, smaller samples, tensors in place of lists of numbers")
-    elif found.stage is Stage.START:
-        parts.append("persistent_workers=True")
     gain = f". Estimate: {percent(found.gain)} of the step" if found.gain else ""
     return "; ".join(parts) + gain if parts else f"make batches faster{gain}"
 

@@ -13,7 +13,7 @@ from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.steps.split import LEAST_LOOKS, Split, used
 
 MUCH = 0.25  # of the CPUs, taken by others: what a rank lacks may be theirs
-IDLE = 0.25  # of the CPUs, left idle: more workers would have where to run
+QUEUE = 2.0  # threads that wait for each CPU
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,12 @@ class Oversubscription:
     cpus: int
     lost: float
     wanted: int  # threads a rank, so that all fit
+    waiting: float  # threads of the ranks that were ready to run and had no CPU, on average
+
+    @property
+    def crowds_itself(self) -> bool:
+        """Whether the ranks' own threads alone are a queue, whatever else runs on the machine."""
+        return self.waiting >= QUEUE * self.cpus
 
 
 def contention(job: Job, splits: Sequence[Split]) -> Contention:
@@ -91,4 +97,5 @@ def oversubscription(splits: Sequence[Split], cpus: Contention) -> Oversubscript
         cpus=cpus.cpus,
         lost=min(1.0, lost),
         wanted=max(1, cpus.cpus // len(splits)),
+        waiting=sum((one.all_delay_s or 0.0) / one.mean_s for one in splits if one.mean_s),
     )

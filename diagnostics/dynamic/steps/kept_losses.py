@@ -1,4 +1,4 @@
-"""Lines of the program that keep each loss with the graph that made it. Pure."""
+"""Lines of the program that keep the loss of each step, or what it is made of, with the graph. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_FILES = 8
 
 
 def kept_loss_lines(job: Job) -> tuple[str, ...]:
-    """Returns "train.py:31" of each statement that adds a tensor, on which backward is called, to something."""
+    """Returns "train.py:31" of each statement that adds such a tensor to something."""
     found = []
     for file in _files(job):
         tree = job.sources.file(file).tree
@@ -46,6 +46,7 @@ def _kept(function: ast.FunctionDef | ast.Module) -> Iterator[int]:
         and node.func.attr == "backward"
         and isinstance(node.func.value, ast.Name)
     }
+    losses |= _made_of(losses, nodes)
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPS:
             if any(_is(argument, losses) for argument in node.args):
@@ -54,6 +55,22 @@ def _kept(function: ast.FunctionDef | ast.Module) -> Iterator[int]:
             own = isinstance(node.target, ast.Name) and node.target.id in losses
             if not own and _is(node.value, losses):
                 yield node.lineno
+
+
+def _made_of(losses: set[str], nodes: list[ast.AST]) -> set[str]:
+    """Returns what losses are computed of and what is itself assigned in a loop: outputs of models."""
+    loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in (inner for loop in loops for inner in walk(loop)):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            assigned.setdefault(node.targets[0].id, []).append(node.value)
+    found, waiting = set(losses), list(losses)
+    while waiting:
+        for value in assigned.get(waiting.pop(), ()):
+            names = {node.id for node in walk(value) if isinstance(node, ast.Name) and node.id in assigned}
+            waiting += names - found
+            found |= names
+    return {name for name in found if any(isinstance(value, ast.Call) for value in assigned.get(name, ()))}
 
 
 def _is(value: ast.expr, losses: set[str]) -> bool:

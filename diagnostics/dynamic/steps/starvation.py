@@ -23,7 +23,6 @@ class Stage(StrEnum):
     DECODE = "computing samples: __getitem__ is on the CPU"
     COLLATE = "putting samples together: collate_fn"
     HAND_OVER = "handing batches over: the workers are idle, and the batches wait in queues, pinning or copies"
-    START = "starting workers: each pass over the loader starts them anew"
     UNKNOWN = "which cannot be told"
 
 
@@ -70,7 +69,7 @@ def starvation(job: Job, splits: Sequence[Split], cpus: Contention) -> Starvatio
         splits=tuple(splits),
         loader=loader,
         workers=workers,
-        stage=_stage(rows, workers),
+        stage=_stage(rows, workers, splits),
         cost=cost,
         sure_cost=_sure_cost(job, splits, workers, wait_s, mean_s),
         wait_s=wait_s,
@@ -121,7 +120,7 @@ def _rows(splits: Sequence[Split], loader: RankLoader | None) -> list[WorkerStag
     ]
 
 
-def _stage(rows: Sequence[WorkerStages], workers: int) -> Stage:
+def _stage(rows: Sequence[WorkerStages], workers: int, splits: Sequence[Split]) -> Stage:
     if not rows:
         return Stage.UNKNOWN
     fetch, cpu = sum(row.fetch_s for row in rows), sum(row.fetch_cpu_s for row in rows)
@@ -131,7 +130,10 @@ def _stage(rows: Sequence[WorkerStages], workers: int) -> Stage:
         return Stage.HAND_OVER
     if collate > MOSTLY * fetch:
         return Stage.COLLATE
-    return Stage.DECODE if cpu > MOSTLY * fetch else Stage.READ
+    # What is on the CPU lacks it as often as the rank itself does: only what is left is waiting for files.
+    lacks = [one.delay_s / one.cpu_s for one in splits if one.delay_s is not None and one.cpu_s]
+    computing = cpu * (1 + (sum(lacks) / len(lacks) if lacks else 0.0))
+    return Stage.DECODE if computing > MOSTLY * fetch else Stage.READ
 
 
 def _wanted(

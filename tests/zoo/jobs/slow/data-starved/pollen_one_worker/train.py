@@ -17,19 +17,19 @@ class Slides(Dataset):
         return len(self.grains)
 
     def __getitem__(self, index):
-        time.sleep(0.003)  # the file server
+        time.sleep(0.005)  # the file server
         return self.grains[index], self.grains[index, :4].argmax()
 
 
 def main():
     dist.init_process_group("gloo")
     torch.manual_seed(0)
-    slides = Slides(2560)
+    slides = Slides(1280)
     sampler = DistributedSampler(slides)
     loader = DataLoader(slides, batch_size=16, sampler=sampler, num_workers=1)
     model = DistributedDataParallel(nn.Sequential(nn.Linear(48, 96), nn.ReLU(), nn.Linear(96, 4)))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
-    for epoch in range(2):
+    for epoch in range(3):
         sampler.set_epoch(epoch)
         for grains, kind in loader:
             optimizer.zero_grad()
