@@ -88,6 +88,7 @@ ARROWS = {
     "preflight/device": "preflight machine",
     "preflight/data": "adapter preflight machine",
     "preflight/model": "adapter preflight machine record d/job d/failures",
+    "perf": "diagnosis record d/job d/samples d/steps",
     "bisection": "machine preflight report d/job supervisor/capture",
     "bisection/search": "bisection",
     "bisection/tries": "adapter bisection machine m/execution record d/job",

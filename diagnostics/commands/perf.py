@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from diagnostics.core.console import say
-from diagnostics.core.errors import DoctorError, UsageError, from_os_error
+from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.perf.answer import PerfAnswer
@@ -17,8 +17,8 @@ from diagnostics.perf.engine import answer_of, newest_run
 from diagnostics.perf.page import json_text, markdown, terminal_lines
 from diagnostics.perf.pictures import draw
 from diagnostics.supervisor.capture.run_folder import REPORTS
-from diagnostics.supervisor.captures import Enough
 from diagnostics.supervisor.measure import measured_run
+from diagnostics.supervisor.running_notes import EndWishes
 
 LEAST_STEPS = 10
 
@@ -71,7 +71,7 @@ def command(
         raise UsageError("perf takes a RUN or -- CMD, not both")
     if baseline and not job:
         raise UsageError("--baseline needs -- CMD: a run that is over cannot be repeated with one rank")
-    enough = Enough(steps=bounds["steps"], seconds=bounds["seconds"])
+    enough = EndWishes(steps=bounds["steps"], seconds=bounds["seconds"])
     notes: list[str] = []
     folder, alone = run or Path(), None
     if job:
@@ -87,19 +87,14 @@ def command(
         say("\n".join(terminal_lines(answer, place)))
 
 
-def _alone(job: tuple[str, ...], folder: Path, enough: Enough, notes: list[str]) -> Path | None:
+def _alone(job: tuple[str, ...], folder: Path, enough: EndWishes, notes: list[str]) -> Path | None:
     """Runs the command with one rank; returns the folder of that run, None where there is no such command."""
     one = with_one_rank(job)
     if one is None:
         notes.append("no run with one rank: how many ranks it starts cannot be told from its launch line")
         return None
-    print_to = folder / "one-rank"
     say(f"ups-doctor: with one rank: {' '.join(one)}", err=True)
-    try:
-        return measured_run(one, print_to, enough)[0]
-    except DoctorError as error:
-        notes.append(f"no run with one rank: {error.message}")
-        return None
+    return measured_run(one, folder / "one-rank", enough)[0]
 
 
 def _write(answer: PerfAnswer, folder: Path) -> str:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from diagnostics.machine.execution.output_relay import JobStreams
 from diagnostics.machine.processes.debugger_tools import running_tools
 from diagnostics.machine.processes.job_processes import JobTree, Member
 from diagnostics.record.record import BEFORE
-from diagnostics.record.supervisor_facts import ABORTED, MEASURED, Missing, Stall
+from diagnostics.record.supervisor_facts import Missing, Stall
 from diagnostics.supervisor.capture.core_dumps import capture_core_dumps
 from diagnostics.supervisor.capture.exception_flag import ExceptionFlag
 from diagnostics.supervisor.capture.host_facts import HostFacts, at_start
@@ -23,14 +23,12 @@ from diagnostics.supervisor.capture.pre_signal_state import keep_state
 from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.capture.snapshot import snapshot
 from diagnostics.supervisor.capture.sources import collect_sources
-from diagnostics.supervisor.capture.step_stacks import StepStacks
-from diagnostics.supervisor.capture.usage import UsageLooks
 from diagnostics.supervisor.facts_file import JobFactsFile
 from diagnostics.supervisor.hang.monitor import HangMonitor
 from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
 from diagnostics.supervisor.hang.stall_detector import StallState
 from diagnostics.supervisor.provisional_report import ProvisionalReport
-from diagnostics.supervisor.running_notes import RunningNotes
+from diagnostics.supervisor.running_notes import EndWishes, RunningNotes
 from diagnostics.supervisor.working_folder import working_folder
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
@@ -42,14 +40,6 @@ AT_ONCE_S = 5.0  # a signal to us as long after the job began to move was sent t
 IN_WORK_S = 0.5  # a signal to the job waits as long for a look that has begun, and for the copies of its output
 LOOK_S = 0.25
 PROVISIONAL_S = 30.0  # a report about a stall that goes on is made again after this time
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Enough:
-    """When a run that is only measured may be ended: steps of its busiest rank, or seconds."""
-
-    steps: int
-    seconds: float
 
 
 class CaptureController:
@@ -66,16 +56,11 @@ class CaptureController:
         kill: bool,
         now: Callable[[], float],
         stop_asked: Callable[[], bool] = lambda: False,
-        abort_on: Collection[str] = (),
-        enough: Enough | None = None,
+        wishes: EndWishes,
     ) -> None:
-        self._enough = enough
         self._place, self._file, self._kill = place, file, kill
         self._report = ProvisionalReport(place.folder, say)
-        self._usage = UsageLooks(place.record)
-        self._notes = RunningNotes(
-            place.record, place.agents, say, abort_on=abort_on, look_closer=StepStacks(place.record, stop_asked).look
-        )
+        self._notes = RunningNotes(place.record, place.agents, say, wishes, stop_asked)
         self._stop_asked = stop_asked
         self._hangs = HangMonitor(place, now, self._note)
         self._around: HostFacts | None = None
@@ -87,7 +72,7 @@ class CaptureController:
         self._withdraw_s, self._stalled_at_step, self._kept_s = float("inf"), 0, float("-inf")
         self._stalls_told: tuple[Stall, ...] = ()
         self._told_s = float("inf")
-        self._wants_end, self._is_ending, self._measured = "", False, False
+        self._wants_end, self._is_ending = "", False
         self._taken = 0
         self._work: threading.Thread | None = None
         self._cores: dict[int, Path] = {}
@@ -113,15 +98,8 @@ class CaptureController:
 
     @property
     def wants_end(self) -> str:
-        """Why the job is to be ended; "" for nothing.
-
-        "deadlock", "stall-timeout" (it stood still for all of it), or as the user wants it for a job that is wrong.
-        """
-        if self._notes.wants_end:
-            return ABORTED
-        if self._measured:
-            return MEASURED
-        return self._wants_end if self._kill else ""
+        """Why the job is to be ended, as ended_by has it: "deadlock", "stall-timeout", as the user wishes; or ""."""
+        return self._notes.wants_end or (self._wants_end if self._kill else "")
 
     def last_look(self, tree: JobTree) -> None:
         """Looks at a job that is about to be ended for standing still, and waits: nothing of it is left after."""
@@ -189,7 +167,7 @@ class CaptureController:
         """Returns what is known of the machine after the job; reads the cores it left. Ends what is provisional."""
         self._join(SNAPSHOT_S)
         self._report.close()
-        self._guard("usage", self._usage.write)
+        self._guard("usage", self._notes.close)
         dead = {member.pid: Path(member.cwd or "/") for member in self._dumped}
         if dead:
             self._begin(
@@ -228,14 +206,11 @@ class CaptureController:
         living = {pid: start for pid, start in tree.living().items() if pid not in tools}
         if self._around is not None:
             self._around.saw(living)
-        self._guard("usage", lambda: self._usage.look(at_s, self._ranks_first(living)))
+        steps = self._progress.most_steps
+        self._guard("usage", lambda: self._notes.saw(at_s, lambda: self._ranks_first(living), steps))
         self._look_at_peers(self._raising.look(living), living)
         said = self._progress.look(at_s - self._pauses_s, living, streams.count() if streams is not None else 0)
         tree.changed |= said.report or said.withdraw
-        if self._enough is not None and (
-            self._progress.most_steps >= self._enough.steps or at_s >= self._enough.seconds
-        ):
-            self._measured = True
         if said.end:
             self._wants_end = self._wants_end or "stall-timeout"
         if said.report:
@@ -245,10 +220,8 @@ class CaptureController:
         if due and self._begin(lambda: self._provisional(living, streams)):
             self._next_provisional = at_s + PROVISIONAL_S
         self._watch_hangs(at_s, said, living, streams)
-        if said.stall is None and self._notes.is_due(at_s):
-            self._guard("usage", self._usage.write)
-            if self._begin(self._notes.look):
-                self._notes.begun(at_s)
+        if said.stall is None and self._notes.is_due(at_s) and self._begin(self._notes.look):
+            self._notes.begun(at_s)
         if said.report:
             self._told_stall, self._stalled_at_step = True, self._progress.steps
             self._stalls_told, self._told_s = self.stalls(), self._now()

@@ -7,7 +7,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 from diagnostics.machine.execution.child_process import new_mark
 from diagnostics.machine.execution.folder_watch import FolderWatch
@@ -19,9 +19,10 @@ from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING, Missing
 from diagnostics.supervisor.background_jobs import background_jobs
 from diagnostics.supervisor.background_services import Leftovers, Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder
-from diagnostics.supervisor.captures import CaptureController, Enough
+from diagnostics.supervisor.captures import CaptureController
 from diagnostics.supervisor.facts_file import JobFactsFile, end_of
 from diagnostics.supervisor.job_control import JobControl
+from diagnostics.supervisor.running_notes import EndWishes
 from diagnostics.supervisor.signals import INTERRUPTS, Escalation, SignalInbox, SignalLog
 from diagnostics.supervisor.start import environment, not_started, open_streams, raise_open_files, spawn
 from diagnostics.supervisor.unwatched import fault, wait_plainly
@@ -51,8 +52,7 @@ class EventLoop:
         deep: bool,
         local_values: bool,
         background: Wish,
-        abort_on: Collection[str] = (),
-        enough: Enough | None = None,
+        wishes: EndWishes,
         say: Callable[[str], None],
     ) -> None:
         self._background = background
@@ -69,7 +69,7 @@ class EventLoop:
         )
         self.captures = CaptureController(
             place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now,
-            stop_asked=signals.stop_asked, abort_on=abort_on, enough=enough)  # fmt: skip
+            stop_asked=signals.stop_asked, wishes=wishes)  # fmt: skip
         self._poll = select.epoll()
         self._ending = Escalation()
         self._argvs: list[Sequence[str]] = []

@@ -26,6 +26,7 @@ from diagnostics.supervisor.background_services import Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 from diagnostics.supervisor.capture.snapshot import keep_text
 from diagnostics.supervisor.event_loop import EventLoop
+from diagnostics.supervisor.running_notes import EndWishes
 from diagnostics.supervisor.signals import SignalInbox
 from diagnostics.supervisor.start import NotStartedError
 from diagnostics.supervisor.unwatched import lacks, run_unwatched, too_few_files
@@ -90,7 +91,7 @@ def _open_watch(command: Sequence[str], place: RunFolder, signals: SignalInbox, 
         deep=options.deep,
         local_values=options.local_values,
         background=options.background,
-        abort_on=options.abort_on,
+        wishes=EndWishes(outcomes=options.abort_on),
         say=_say if not options.quiet else _keep_to_ourselves,
     )
 

@@ -21,7 +21,7 @@ from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.steps.advice import starvation_fix
 from diagnostics.dynamic.steps.places import starved_lines
-from diagnostics.dynamic.steps.starvation import Stage, Starvation
+from diagnostics.dynamic.steps.starvation import LoaderStage, Starvation
 from diagnostics.dynamic.steps.table import milliseconds, percent
 from diagnostics.dynamic.steps.view import step_view
 from diagnostics.record.step_timings import Phase
@@ -41,7 +41,7 @@ def match(job: Job) -> Match | None:
     found = view.starved
     if found is None or found.cost < LEAST or found.gain < LEAST_GAIN or not enough(view.splits, found.lost_s):
         return None
-    if found.sure_cost < LEAST or (found.stage is not Stage.READ and view.cpus.by_others):
+    if found.sure_cost < LEAST or (found.stage is not LoaderStage.READ and view.cpus.by_others):
         return None
     if any(one.share(Phase.DATA) < LEAST / 2 for one in view.splits):
         return None
@@ -64,7 +64,7 @@ def _title(found: Starvation) -> str:
     who = "Each rank waits" if len(found.splits) > 1 else "The job waits"
     made = f"a batch takes {milliseconds(found.batch_s)} ms to make, " if found.batch_s is not None else ""
     by = f"{found.workers} worker{'s' if found.workers != 1 else ''} a rank" if found.workers else "no workers"
-    slow = f"; slow is {found.stage}" if found.stage is not Stage.UNKNOWN else ""
+    slow = f"; slow is {found.stage}" if found.stage is not LoaderStage.UNKNOWN else ""
     return f"{who} {milliseconds(found.wait_s)} ms of each step for data, {percent(found.cost)}: {made}by {by}{slow}"
 
 

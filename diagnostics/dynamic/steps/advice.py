@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnostics.dynamic.steps.contention import Oversubscription
-from diagnostics.dynamic.steps.starvation import Stage, Starvation
+from diagnostics.dynamic.steps.starvation import LoaderStage, Starvation
 from diagnostics.dynamic.steps.straggler import Reason, Straggler
 from diagnostics.dynamic.steps.table import percent
 
@@ -35,13 +35,13 @@ def starvation_fix(found: Starvation) -> str:
     parts = []
     if found.wanted > found.workers:
         parts.append(f"num_workers={found.wanted}, persistent_workers=True in this DataLoader")
-    if found.stage is Stage.DECODE:
+    if found.stage is LoaderStage.DECODE:
         parts.append("decode once and keep the result (ups-doctor scan-cache checks such files)")
-    elif found.stage is Stage.READ:
+    elif found.stage is LoaderStage.READ:
         parts.append("read fewer, larger files, from a local disk, or ahead of time")
-    elif found.stage is Stage.COLLATE:
+    elif found.stage is LoaderStage.COLLATE:
         parts.append("collate with torch.stack on tensors of equal shape instead of Python loops")
-    elif found.stage is Stage.HAND_OVER:
+    elif found.stage is LoaderStage.HAND_OVER:
         parts.append("a larger prefetch_factor, smaller samples, tensors in place of lists of numbers")
     gain = f". Estimate: {percent(found.gain)} of the step" if found.gain else ""
     return "; ".join(parts) + gain if parts else f"make batches faster{gain}"

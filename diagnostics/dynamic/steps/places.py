@@ -9,7 +9,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_queries import events_of, own_lines, user_frames_of
 from diagnostics.dynamic.steps.contention import Oversubscription
-from diagnostics.dynamic.steps.starvation import Stage, Starvation
+from diagnostics.dynamic.steps.starvation import LoaderStage, Starvation
 from diagnostics.dynamic.steps.straggler import Straggler
 from diagnostics.record.step_stacks import SeenStack
 from diagnostics.record.step_timings import Phase
@@ -101,7 +101,7 @@ def starved_lines(job: Job, found: Starvation) -> tuple[Frame, ...]:
 
 def _defined(found: Starvation) -> tuple[Frame, ...]:
     """Returns where __getitem__ or collate_fn is defined."""
-    name = "collate" if found.stage is Stage.COLLATE else "getitem"
+    name = "collate" if found.stage is LoaderStage.COLLATE else "getitem"
     file, _, line = (found.loader.source.facts.get(name, "") if found.loader is not None else "").rpartition(":")
     return (Frame(file=file, line=int(line), function=name),) if file and line.isdecimal() and len(line) < 9 else ()
 

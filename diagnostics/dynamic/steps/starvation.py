@@ -16,7 +16,7 @@ BUSY = 0.8  # of their time, from which on workers are what is slow
 MOSTLY = 0.5
 
 
-class Stage(StrEnum):
+class LoaderStage(StrEnum):
     """What makes batches late."""
 
     READ = "reading samples: __getitem__ waits, for files or a network"
@@ -33,7 +33,7 @@ class Starvation:
     splits: tuple[Split, ...]
     loader: RankLoader | None
     workers: int
-    stage: Stage
+    stage: LoaderStage
     cost: float  # the share of a step, on average over the ranks
     sure_cost: float  # of the step as it were if nobody had lacked a CPU; 0 where that is not known
     wait_s: float  # in a step
@@ -120,20 +120,20 @@ def _rows(splits: Sequence[Split], loader: RankLoader | None) -> list[WorkerStag
     ]
 
 
-def _stage(rows: Sequence[WorkerStages], workers: int, splits: Sequence[Split]) -> Stage:
+def _stage(rows: Sequence[WorkerStages], workers: int, splits: Sequence[Split]) -> LoaderStage:
     if not rows:
-        return Stage.UNKNOWN
+        return LoaderStage.UNKNOWN
     fetch, cpu = sum(row.fetch_s for row in rows), sum(row.fetch_cpu_s for row in rows)
     collate = sum(row.collate_s for row in rows)
     busy = [row.busy for row in rows if row.busy is not None]
     if workers and busy and sum(busy) / len(busy) < MOSTLY:
-        return Stage.HAND_OVER
+        return LoaderStage.HAND_OVER
     if collate > MOSTLY * fetch:
-        return Stage.COLLATE
+        return LoaderStage.COLLATE
     # What is on the CPU lacks it as often as the rank itself does: only what is left is waiting for files.
     lacks = [one.delay_s / one.cpu_s for one in splits if one.delay_s is not None and one.cpu_s]
     computing = cpu * (1 + (sum(lacks) / len(lacks) if lacks else 0.0))
-    return Stage.DECODE if computing > MOSTLY * fetch else Stage.READ
+    return LoaderStage.DECODE if computing > MOSTLY * fetch else LoaderStage.READ
 
 
 def _wanted(

@@ -30,10 +30,12 @@ class UsageLooks:
         self._lines: list[str] = []
         self._apart_s, self._next_s, self._written_s = FIRST_APART_S, 0.0, 0.0
 
+    def is_due(self, at_s: float) -> bool:
+        """Whether it is time for the next look."""
+        return at_s >= self._next_s
+
     def look(self, at_s: float, living: Mapping[int, int]) -> None:
-        """Looks at the processes (pid -> start ticks, ranks first) where that is due. Raises OSError."""
-        if at_s < self._next_s:
-            return
+        """Looks at the processes (pid -> start ticks, ranks first). Raises OSError."""
         began = time.thread_time()
         told = {}
         for pid, start_ticks in list(living.items())[:MOST_PROCESSES]:
