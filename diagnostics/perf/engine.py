@@ -48,7 +48,7 @@ def answer_of(folder: Path, baseline: Path | None = None, notes: Sequence[str] =
             one = throughput(alone, of_one)
         except DoctorError as error:
             notes = (*notes, f"the run with one rank tells nothing: {error.message}")
-    return _answer(job, view, one, notes)
+    return made_of(job, view, one, notes)
 
 
 def _read(folder: Path) -> tuple[Job, StepView]:
@@ -87,7 +87,8 @@ def _rows(one: Split) -> float | None:
     return rows / printed * batches / steps if printed and steps and rows else None
 
 
-def _answer(job: Job, view: StepView, one: Throughput | None, notes: Sequence[str]) -> PerfAnswer:
+def made_of(job: Job, view: StepView, one: Throughput | None = None, notes: Sequence[str] = ()) -> PerfAnswer:
+    """Returns the answer about a job whose steps are known; `one` is the throughput of one rank alone."""
     many = throughput(job, view)
     floor = min(split.exposed for split in view.splits) if len(view.splits) > 1 else 0.0
     mean = sum(split.exposed for split in view.splits) / len(view.splits)

@@ -112,7 +112,7 @@ class Timings:
         """Publishes what the step consisted of that has just been made. May raise."""
         ident = get_ident()
         if ident != self.thread:  # training moved to another thread: what was counted so far is not of its steps
-            self._begin_in(ident)
+            self._begin_in(ident, number)
             return
         now, cpu = monotonic_ns(), thread_time_ns()
         wall = self.wall
@@ -125,10 +125,10 @@ class Timings:
         self.flags = self._forward_cpu = self._backward_cpu = 0
         self._gc_before, self._step_cpu = self._gc_ns, cpu
 
-    def _begin_in(self, ident):
+    def _begin_in(self, ident, number):
         self.thread, self.phase, self.since, self._open = ident, _OTHER, monotonic_ns(), []
         self.wall, self._step_cpu = [0] * _PHASES, thread_time_ns()
-        self.number = 0
+        self.number = number
 
     def _publish(self, number, now, cpu):
         dynamo = sys.modules.get(DYNAMO)
