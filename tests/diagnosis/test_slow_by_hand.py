@@ -193,7 +193,25 @@ def test_memory_that_grows_with_each_step_is_told_with_the_line_that_keeps_it(tm
     )
 
 
-def test_memory_that_grows_in_the_first_pass_or_a_little_is_left_alone() -> None:
-    assert told(growing(20 << 20, passes=1)) == []
-    assert told(growing(2 << 20)) == []
-    assert told(growing(0)) == []
+def test_memory_that_grows_in_the_first_pass_or_a_little_or_in_a_buffer_is_left_alone(tmp_path: Any) -> None:
+    program = {"cwd": tmp_path, "files": {"train.py": KEPT}}
+    assert told(growing(20 << 20, **program)) == [("D804", "memory-leak", ())]
+    assert told(growing(20 << 20, passes=1, **program)) == []
+    assert told(growing(2 << 20, **program)) == []
+    program["files"] = {"train.py": KEPT.replace("append(out)", "append(out.item())")}
+    assert told(growing(20 << 20, **program)) == []
+
+
+def test_on_a_device_host_times_are_no_proof() -> None:
+    device = {"on_device": True, "stages": READS, "threads": 8}
+    late_there = [rank(0, FAST, waits=0.075, timings=device), rank(1, LATE, timings=device)]
+    starved_there = [rank(number, STARVED, timings=device, cpu_s=0.03) for number in (0, 1)]
+    assert told(job(*late_there, delays=QUIET)) == told(job(*starved_there, delays={0: 0.5, 1: 0.5}, queue=8)) == []
+
+
+def test_loaders_that_compute_get_no_more_workers_than_there_are_idle_cpus() -> None:
+    computes = (WorkerStages(loader=0, worker=0, batches=100, fetch_s=8.0, fetch_cpu_s=7.9, collate_s=0.1,
+                             collate_cpu_s=0.1, cycle_s=10.0),)  # fmt: skip
+    ranks = [rank(number, STARVED, timings={"stages": computes}, cpu_s=0.1) for number in (0, 1)]
+    assert told(job(*ranks, delays=QUIET)) == [("D802", "data-starved", ())]
+    assert told(job(*ranks, delays=QUIET, others=0.7)) == []

@@ -71,5 +71,8 @@ def test_an_outcome_that_no_running_job_has_is_refused() -> None:
     refused = subprocess.run([*doctor, "--abort-on", "slo", "--", "true"], capture_output=True, text=True, check=False)
     assert (refused.returncode, refused.stdout, refused.stderr.splitlines()) == (
         2, "",
-        ["error: --abort-on 'slo' is no outcome of a job that runs; did you mean 'slow'?", "  known: silent-wrong, slow"],
+        [
+            "error: --abort-on 'slo' is no outcome of a job that runs; did you mean 'slow'?",
+            "  known: silent-wrong, slow",
+        ],
     )  # fmt: skip

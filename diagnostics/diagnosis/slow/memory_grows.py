@@ -2,8 +2,8 @@
 
 What it does: follows the private memory of each rank from outside. It is told where it grows on a straight line through
 all steps after the first ones, over several passes over the data, by 128 MiB or more, and as much in the second half
-as in the first: a cache that fills up, and an allocator that finds its size, do not. Where the program keeps its losses
-or what they are computed of with the graph, that line is named.
+as in the first, and the program keeps its losses, or what they are computed of, with the graph: that line is named.
+A cache that fills up, a replay buffer and an allocator that finds its size are left alone.
 
 Why it matters: the run is killed hours in, when the memory is gone, and a machine that swaps is slow long before.
 
@@ -12,7 +12,7 @@ Fix: keep numbers and no tensors (loss.item(), loss.detach()); clear lists and d
 
 from __future__ import annotations
 
-from diagnostics.core.findings import Confidence, Evidence
+from diagnostics.core.findings import Evidence
 from diagnostics.core.wording import format_bytes, shown_ranks
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.diagnosis.slow_match import LEAST_STEPS, told
@@ -38,6 +38,8 @@ def match(job: Job) -> Match | None:
     if not growing or len(growing) < len(view.splits) or len(growing[0].of.steps) < LEAST_STEPS:
         return None
     lines = kept_loss_lines(job)
+    if not lines:  # a replay buffer that fills grows on a straight line, too
+        return None
     worst = max(growing, key=lambda one: one.step_bytes)
     return told(
         job,
@@ -46,7 +48,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=_title(growing, worst, lines),
+        title=_title(growing, worst, lines[0]),
         evidence=[
             Evidence(
                 source=f"private memory of rank {one.of.rank} (/proc), {one.looks} looks in {one.seconds:.1f} s",
@@ -55,9 +57,8 @@ def match(job: Job) -> Match | None:
             )
             for one in growing[:8]
         ],
-        fix=_fix(lines),
+        fix=f"keep the number at {lines[0]}: loss.item(), or .detach().cpu() where the values are needed",
         locations=lines,
-        confidence=Confidence.CONFIRMED if lines else Confidence.LIKELY,
     )
 
 
@@ -67,16 +68,10 @@ def _is_past_caches(one: MemoryGrowth) -> bool:
     return not loaders or max(len(loader.passes) for loader in loaders) >= LEAST_PASSES
 
 
-def _title(growing: list[MemoryGrowth], worst: MemoryGrowth, lines: tuple[str, ...]) -> str:
+def _title(growing: list[MemoryGrowth], worst: MemoryGrowth, line: str) -> str:
     who = shown_ranks([one.of.rank for one in growing])
-    kept = f"; {lines[0]} keeps what each step computed, with its graph" if lines else ""
     return (
         f"The memory of {who} grows by {format_bytes(worst.step_bytes)} in each step, by "
-        f"{format_bytes(worst.grown_bytes)} so far, and does not stop{kept}"
+        f"{format_bytes(worst.grown_bytes)} so far, and does not stop; "
+        f"{line} keeps what each step computed, with its graph"
     )
-
-
-def _fix(lines: tuple[str, ...]) -> str:
-    if lines:
-        return f"keep the number at {lines[0]}: loss.item(), or loss.detach() where a sum of tensors is wanted"
-    return "find what each step adds to: lists, dictionaries, caches without a bound, tensors that keep their graph"

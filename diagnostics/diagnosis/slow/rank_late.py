@@ -40,7 +40,7 @@ def match(job: Job) -> Match | None:
     """Returns the rank that the others wait for, where that costs much and is its own doing."""
     view = step_view(job)
     late = view.late
-    if late is None or late.sure_cost < LEAST or late.cost < LEAST or not late.replicas:
+    if late is None or view.on_device or late.sure_cost < LEAST or late.cost < LEAST or not late.replicas:
         return None
     if not enough(view.splits, late.gain_s * len(late.split.of.steps)):
         return None

@@ -39,7 +39,9 @@ def match(job: Job) -> Match | None:
     """Returns the job whose ranks wait for data, where that costs much and can be changed."""
     view = step_view(job)
     found = view.starved
-    if found is None or found.cost < LEAST or found.gain < LEAST_GAIN or not enough(view.splits, found.lost_s):
+    if found is None or view.on_device or found.cost < LEAST or found.gain < LEAST_GAIN:
+        return None
+    if not enough(view.splits, found.lost_s):
         return None
     if found.sure_cost < LEAST or (found.stage is not LoaderStage.READ and view.cpus.by_others):
         return None

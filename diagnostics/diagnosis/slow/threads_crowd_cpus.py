@@ -36,7 +36,7 @@ def match(job: Job) -> Match | None:
     """Returns the job whose threads take the CPUs from each other."""
     view = step_view(job)
     found = view.crowded
-    if found is None or found.lost < LEAST or (view.cpus.by_others and not found.crowds_itself):
+    if found is None or view.on_device or found.lost < LEAST or (view.cpus.by_others and not found.crowds_itself):
         return None
     if not enough(view.splits, found.lost * view.splits[0].of.total_s):
         return None

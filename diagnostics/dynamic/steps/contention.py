@@ -88,6 +88,9 @@ def oversubscription(splits: Sequence[Split], cpus: Contention) -> Oversubscript
     threads = [one.of.process.agent.timings.threads for one in splits if one.of.process.agent is not None]
     if not cpus.cpus or sum(threads) <= cpus.cpus:
         return None
+    wanted = max(1, cpus.cpus // len(splits))
+    if max(threads) <= wanted:
+        return None
     lost = sum((one.delay_s or 0.0) / one.mean_s for one in splits if one.mean_s) / len(splits)
     workers = sum(len(one.of.process.agent.timings.stages) for one in splits if one.of.process.agent is not None)
     return Oversubscription(
@@ -96,6 +99,6 @@ def oversubscription(splits: Sequence[Split], cpus: Contention) -> Oversubscript
         workers=workers,
         cpus=cpus.cpus,
         lost=min(1.0, lost),
-        wanted=max(1, cpus.cpus // len(splits)),
+        wanted=wanted,
         waiting=sum((one.all_delay_s or 0.0) / one.mean_s for one in splits if one.mean_s),
     )

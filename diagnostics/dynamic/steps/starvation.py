@@ -12,8 +12,9 @@ from diagnostics.dynamic.steps.contention import Contention
 from diagnostics.dynamic.steps.split import Split, used
 from diagnostics.record.step_timings import Phase, WorkerStages
 
-BUSY = 0.8  # of their time, from which on workers are what is slow
 MOSTLY = 0.5
+WAITS = 0.3  # of a worker's time on a CPU: below, it needs next to none of its own
+MOST_WORKERS = 16  # that are advised
 
 
 class LoaderStage(StrEnum):
@@ -144,8 +145,8 @@ def _wanted(
         return workers
     needed = int(batch_s / rest_s) + 1
     share = batch_cpu_s / batch_s if batch_s else 1.0
-    room = max(1, int((cpus.cpus or 1) / ranks / max(share, 0.05)))
-    return max(workers, min(needed, room, 16))
+    room = MOST_WORKERS if share < WAITS else int((cpus.idle or 0.0) * cpus.cpus / ranks / share + 0.5)
+    return max(workers, min(needed, room, MOST_WORKERS))
 
 
 def _gain(batch_s: float | None, wait_s: float, mean_s: float, workers: int, wanted: int) -> float:

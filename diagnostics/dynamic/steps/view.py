@@ -26,6 +26,12 @@ class StepView:
     crowded: Oversubscription | None
     growing: tuple[MemoryGrowth, ...]
 
+    @property
+    def on_device(self) -> bool:
+        """Whether a device computes: then what the host waits for may cost nothing, and only a person can judge."""
+        agents = (one.of.process.agent for one in self.splits)
+        return any(agent is not None and agent.timings.on_device for agent in agents)
+
 
 def step_view(job: Job) -> StepView:
     """Returns what is known of the steps."""
