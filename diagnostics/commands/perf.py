@@ -75,8 +75,8 @@ def command(
     notes: list[str] = []
     folder, alone = run or Path(), None
     if job:
-        folder, _ = measured_run(job, report_dir, enough)
-        alone = _alone(job, folder, enough, notes) if baseline else None
+        folder = measured_run(job, report_dir, enough, aside=as_json)
+        alone = _alone(job, folder, enough, notes, aside=as_json) if baseline else None
     elif run is None:
         folder = newest_run(REPORTS)
     answer = answer_of(folder, alone, notes)
@@ -87,14 +87,14 @@ def command(
         say("\n".join(terminal_lines(answer, place)))
 
 
-def _alone(job: tuple[str, ...], folder: Path, enough: EndWishes, notes: list[str]) -> Path | None:
+def _alone(job: tuple[str, ...], folder: Path, enough: EndWishes, notes: list[str], *, aside: bool) -> Path | None:
     """Runs the command with one rank; returns the folder of that run, None where there is no such command."""
     one = with_one_rank(job)
     if one is None:
         notes.append("no run with one rank: how many ranks it starts cannot be told from its launch line")
         return None
     say(f"ups-doctor: with one rank: {' '.join(one)}", err=True)
-    return measured_run(one, folder / "one-rank", enough)[0]
+    return measured_run(one, folder / "one-rank", enough, aside=aside)
 
 
 def _write(answer: PerfAnswer, folder: Path) -> str:

@@ -104,9 +104,8 @@ def timings_of(area: bytes, began_ns: int) -> Timings:
 
 
 def _steps(area: bytes, began_ns: int) -> Iterator[StepTiming]:
-    for slot in range(layout.STEP_SLOTS):
-        fields = struct.unpack_from(layout.STEP, area, layout.RING_OFFSET + slot * layout.STEP_BYTES)
-        number, _, end_ns, *rest = fields
+    ring = area[layout.RING_OFFSET : layout.RING_OFFSET + layout.STEP_SLOTS * layout.STEP_BYTES]
+    for slot, (number, _, end_ns, *rest) in enumerate(struct.iter_unpack(layout.STEP, ring)):
         if not number or number % layout.STEP_SLOTS != slot:
             continue
         phases, (forward, backward, cpu, collected, compiles, flags) = rest[:8], rest[8:]

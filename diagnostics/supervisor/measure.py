@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from diagnostics.core.errors import DoctorError
@@ -10,13 +13,17 @@ from diagnostics.supervisor.capture.run_folder import open_run_folder
 from diagnostics.supervisor.event_loop import EventLoop
 from diagnostics.supervisor.running_notes import EndWishes
 from diagnostics.supervisor.signals import SignalInbox
+from diagnostics.supervisor.start import NotStartedError
 from diagnostics.supervisor.supervise import complete_record
 
 
-def measured_run(command: Sequence[str], folder: Path | None, enough: EndWishes) -> tuple[Path, int]:
-    """Runs `command` until its ranks have made enough steps; returns the run's folder and the exit code of the job.
+def measured_run(command: Sequence[str], folder: Path | None, enough: EndWishes, *, aside: bool = False) -> Path:
+    """Runs `command` until its ranks have made enough steps; returns the run's folder.
 
-    Raises UsageError where the folder holds something, DoctorError where nothing can be watched or was started.
+    `aside`: what the job writes to its stdout goes to our stderr.
+
+    Raises UsageError where the folder holds something, DoctorError where nothing can be watched or was started,
+    KeyboardInterrupt where somebody ended it.
     """
     try:
         place, signals = open_run_folder(folder, kind="perf"), SignalInbox()
@@ -28,7 +35,26 @@ def measured_run(command: Sequence[str], folder: Path | None, enough: EndWishes)
         command, place, signals, stall_timeout_s=1800.0, kill=True, backend_debug=False, deep=False,
         local_values=False, background="services stay", wishes=enough, say=lambda line: None,
     )  # fmt: skip
-    with signals:
-        code = watch.run()
+    with signals, _stdout_aside() if aside else nullcontext():
+        try:
+            watch.run()
+        except NotStartedError as error:
+            hint = "check the command: it is started as it stands behind --"
+            raise DoctorError(str(error), hint=hint, exit_code=error.exit_code) from error
         complete_record(place, watch)
-    return place.folder, code
+    if watch.file.facts().ended_by == "interrupt":
+        raise KeyboardInterrupt
+    return place.folder
+
+
+@contextmanager
+def _stdout_aside() -> Iterator[None]:
+    """Within it, what is started writes to our stderr in place of our stdout."""
+    sys.stdout.flush()
+    own = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(own, 1)
+        os.close(own)

@@ -91,6 +91,7 @@ import torch
 from torch import nn
 
 torch.set_num_threads(1)
+print("a line of the job")
 model = nn.Linear(8, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(int(sys.argv[1])):
@@ -113,6 +114,7 @@ def test_a_command_is_run_until_it_is_measured_and_asked_again_later(tmp_path: P
     first = perf(tmp_path, "--steps", "40", "--report-dir", "out", "--json", "--", sys.executable, "train.py", "720000")
     assert first.returncode == 0, first.stderr
     told = json.loads(first.stdout)
+    assert "a line of the job" in first.stderr
     assert told["bound"] == "host"
     assert told["steps"]["last"] >= 40
     assert json.loads((tmp_path / "out" / "record" / "job.json").read_text())["ended_by"] == "measured"
@@ -120,6 +122,13 @@ def test_a_command_is_run_until_it_is_measured_and_asked_again_later(tmp_path: P
     again = perf(tmp_path, "out", "--json")
     assert (again.returncode, json.loads(again.stdout)) == (0, told)
     assert (tmp_path / "out" / "perf.md").read_text().startswith("# Why it is not N times as fast\n")
+
+
+def test_a_command_that_is_not_there_gives_the_code_of_a_shell(tmp_path: Path) -> None:
+    found = perf(tmp_path, "--report-dir", "out", "--", "no-such-program")
+    assert (found.returncode, found.stdout, found.stderr.splitlines()[0]) == (
+        127, "", "error: no-such-program: command not found",
+    )  # fmt: skip
 
 
 def test_too_few_steps_and_wrong_use_are_told_apart(tmp_path: Path) -> None:

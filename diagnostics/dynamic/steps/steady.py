@@ -12,6 +12,7 @@ from diagnostics.record.step_timings import Phase, StepTiming
 
 FIRST_LEFT_OUT, SHARE_LEFT_OUT = 3, 0.1
 LEAST = 10  # steps, to say anything
+MOST = 1 << 16  # steps of all ranks together: of a thousand ranks, the latest ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,7 @@ def steady_steps(job: Job) -> tuple[RankSteps, ...]:
     kept = _without_rare(kept, by_number)
     if len(kept) < LEAST:
         return ()
+    kept = kept[-max(LEAST, MOST // len(training)) :]
     found = (
         RankSteps(process=process, steps=tuple(told[number] for number in kept))
         for process, told in zip(training, by_number, strict=True)

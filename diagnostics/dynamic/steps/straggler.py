@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import median
 
@@ -22,6 +22,7 @@ MOSTLY = 0.8  # of the steps in which it must be the last one
 MAIN = 0.5  # of what it is late by: the reason that explains as much is the reason
 OWN = 0.1  # of a step, without what it lacks a CPU for: less is the doing of those that took it
 THROTTLED = 0.05
+MOST_ASKED = 15
 _COMPUTES = (Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER)
 _ON_HOST = (Phase.DATA, Phase.CHECKPOINT, Phase.OTHER)  # of a job on a device, what its host does by itself
 
@@ -160,5 +161,7 @@ def _per_step(job: Job, one: Split, name: str) -> float:
 
 def _are_replicas(job: Job, late: Split, others: Sequence[Split]) -> bool:
     """Whether it trains the same model as each of the others: stages of a pipeline may differ by design."""
-    pairs = [{one.rank, other.rank} for one, other, _ in sharing_pairs(job)]
-    return all({late.rank, one.rank} in pairs for one in others)
+    asked = others[:MOST_ASKED]  # a thousand ranks have half a million pairs
+    few = replace(job, ranks=tuple(one.of.process for one in (late, *asked)))
+    pairs = [{one.rank, other.rank} for one, other, _ in sharing_pairs(few)]
+    return all({late.rank, one.rank} in pairs for one in asked)
