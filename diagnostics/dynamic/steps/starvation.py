@@ -87,9 +87,24 @@ def _sure_cost(job: Job, splits: Sequence[Split], workers: int, wait_s: float, m
     if len(delays) < len(splits):
         return 0.0
     own_s = sum(delays) / len(delays)
-    lacked_s = own_s if not workers else sum(_delay_of_workers(job, one) for one in splits) / len(splits)
+    lacked_s = (
+        sum(map(_lacked_at_most, splits)) / len(splits)
+        if not workers
+        else sum(_delay_of_workers(job, one) for one in splits) / len(splits)
+    )
     rest_s = mean_s - max(own_s, lacked_s)
     return max(0.0, wait_s - lacked_s) / rest_s if rest_s > 0 else 0.0
+
+
+def _lacked_at_most(one: Split) -> float:
+    """Returns for how long a rank may have lacked a CPU while it waited for data: not what it lacked in computing."""
+    steps = one.of.steps
+    phases = (Phase.FORWARD,) if one.waits_in_backward else (Phase.FORWARD, Phase.BACKWARD)
+    cpu_s = sum(
+        step.forward_cpu_s + (step.backward_cpu_s if Phase.BACKWARD in phases else 0.0) for step in steps
+    ) / len(steps)
+    computing = max(0.0, sum(map(one.of.mean, phases)) - cpu_s)
+    return max(0.0, (one.delay_s or 0.0) - computing)
 
 
 def _delay_of_workers(job: Job, one: Split) -> float:
