@@ -28,7 +28,7 @@ from diagnostics.supervisor.hang.monitor import HangMonitor
 from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
 from diagnostics.supervisor.hang.stall_detector import StallState
 from diagnostics.supervisor.provisional_report import ProvisionalReport
-from diagnostics.supervisor.running_notes import EndWishes, RunningNotes
+from diagnostics.supervisor.running_notes import NO_WISHES, EndWishes, RunningNotes
 from diagnostics.supervisor.working_folder import working_folder
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
@@ -56,7 +56,7 @@ class CaptureController:
         kill: bool,
         now: Callable[[], float],
         stop_asked: Callable[[], bool] = lambda: False,
-        wishes: EndWishes,
+        wishes: EndWishes = NO_WISHES,
     ) -> None:
         self._place, self._file, self._kill = place, file, kill
         self._report = ProvisionalReport(place.folder, say)

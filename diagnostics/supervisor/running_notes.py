@@ -31,6 +31,9 @@ class EndWishes:
     seconds: float = float("inf")
 
 
+NO_WISHES = EndWishes()
+
+
 class RunningNotes:
     """Of one job. A look is a piece of work beside the supervisor's loop."""
 
@@ -39,7 +42,7 @@ class RunningNotes:
         record: Path,
         agents: Path,
         say: Callable[[str], None],
-        wishes: EndWishes = EndWishes(),
+        wishes: EndWishes = NO_WISHES,
         stop_asked: Callable[[], bool] = lambda: False,
     ) -> None:
         self._record, self._agents, self._say, self._wishes = record, agents, say, wishes
