@@ -46,13 +46,14 @@ ARROWS = {
     "dynamic/replicas": "agent/shared record d/job",
     "dynamic/launch": "record d/job d/failures s/program s/launch_files",
     "dynamic/samples": "agent/shared record d/job s/program",
+    "dynamic/steps": "record d/job d/samples s/program",
     "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
     "report": "",
     "report/check_sections": "report",
     "report/run_sections": "report",
     "diagnosis": (
         "record report m/execution d/job d/collectives d/divergence d/stall d/failures d/replicas d/exit_status "
-        "d/samples s/dataflow s/launch_files"
+        "d/samples d/steps s/dataflow s/launch_files"
     ),
     "diagnosis/crash": "diagnosis record d/job d/divergence d/stall d/failures d/model d/launch",
     "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",
@@ -61,6 +62,7 @@ ARROWS = {
         "diagnosis record d/job d/collectives d/divergence d/failures d/replicas d/exit_status d/samples "
         "s/program s/torch_code s/launch_files"
     ),
+    "diagnosis/slow": "diagnosis d/job d/samples d/steps record",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
@@ -89,6 +91,7 @@ ARROWS = {
     "preflight/device": "preflight machine",
     "preflight/data": "adapter preflight machine",
     "preflight/model": "adapter preflight machine record d/job d/failures",
+    "perf": "diagnosis record d/job d/samples d/steps",
     "bisection": "machine preflight report d/job supervisor/capture",
     "bisection/search": "bisection",
     "bisection/tries": "adapter bisection machine m/execution record d/job",

@@ -19,6 +19,7 @@ MAX_TEXT = 1500  # characters
 LIMITS = {
     "alive-at-end": 16,
     "atexit": 12,
+    "checkpoint": 4,
     "child": 48,
     "child-end": 48,
     "child-end-clean": 24,
@@ -30,6 +31,7 @@ LIMITS = {
     "save-failed": 12,
     "thread": 16,
     "thread-exception": 16,
+    "threads-set": 4,
     "unraisable": 8,
 }
 
@@ -169,9 +171,10 @@ def _multiprocessing_is_here(agent):
 def _torch_is_here(agent):
     from .data_hooks import loader_hooks
     from .shared import redaction
-    from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore, parameter_prints
+    from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore, parameter_prints, timings
 
     redaction.load()  # while files can still be opened
+    timings.watch(agent)  # the other hooks switch its clock
     file_io.watch(agent)
     optimizer_restore.watch(agent)
     agent.exceptions.say_ways()

@@ -8,11 +8,13 @@ from typing import Any
 import click
 
 from diagnostics.core.errors import UsageError
+from diagnostics.core.spelling import nearest
 from diagnostics.supervisor.background_services import Wish
 from diagnostics.supervisor.capture.run_folder import REPORTS
 from diagnostics.supervisor.supervise import WatchOptions, run_preflight, watch
 
 ERRORS_FOUND, WRONG_USE = 1, 2
+ABORTING = ("silent-wrong", "slow")
 
 
 class JobCommand(click.Command):
@@ -34,6 +36,12 @@ class JobCommand(click.Command):
 )
 @click.option("--no-kill", is_flag=True, help="Never end a job that makes no progress.")
 @click.option("--strict", is_flag=True, help="Exit with 70 where the job says success and is wrong.")
+@click.option(
+    "--abort-on",
+    metavar="OUTCOME[,OUTCOME]",
+    default="",
+    help="End the job with 70 as soon as it is sure to be: silent-wrong, slow.",
+)
 @click.option("--backend-debug", is_flag=True, help="Have torch and NCCL log what they do, apart by rank; slow.")
 @click.option("--preflight", is_flag=True, help="Check the machine and CMD first; stop at errors.")
 @click.option("--deep", is_flag=True, help="Also name modules in backward; costs up to 7 % of short steps.")
@@ -53,6 +61,7 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
         raise UsageError("no command to run", hint=f"for example: {example}")
     if options["keep_background"] and options["end_background"]:
         raise UsageError("--keep-background and --end-background exclude each other")
+    _outcomes(options["abort_on"])
     if options["preflight"]:
         code = run_preflight(job, REPORTS)
         if code in (ERRORS_FOUND, WRONG_USE) or code >= 128:
@@ -62,6 +71,7 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
         stall_timeout_s=options["stall_timeout"],
         kill=not options["no_kill"],
         strict=options["strict"],
+        abort_on=_outcomes(options["abort_on"]),
         backend_debug=options["backend_debug"],
         deep=options["deep"],
         local_values=options["local_values"],
@@ -69,6 +79,18 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
         quiet=options["quiet"],
     )
     context.exit(watch(job, wanted))
+
+
+def _outcomes(text: str) -> tuple[str, ...]:
+    """Returns the outcomes of --abort-on. Raises UsageError for others."""
+    wanted = tuple(word.strip() for word in text.split(",") if word.strip())
+    for word in wanted:
+        if word not in ABORTING:
+            raise UsageError(
+                f"--abort-on {word!r} is no outcome of a job that runs{nearest(word, ABORTING)}",
+                hint=f"known: {', '.join(ABORTING)}",
+            )
+    return wanted
 
 
 def _background(options: dict[str, Any]) -> Wish:

@@ -17,7 +17,7 @@ SHOWN_BATCHES, SHOWN_SAMPLES, SHOWN_RANKS = 4, 6, 4
 
 def as_told(job: Job, match: Match) -> Match:
     """Returns the match as what the job did wrong, or beside a crash or hang, which is why the job ended."""
-    if not stood_still(job) and (not job.failed or job.facts.ended_by == "interrupt") and not job.culprits:
+    if not stood_still(job) and (not job.failed or job.facts.asked_to_end) and not job.culprits:
         return match
     return replace(match, finding=replace(match.finding, role=Role.CASCADE))
 

@@ -24,6 +24,7 @@ from diagnostics.diagnosis.verdict import Diagnosis
 from diagnostics.dynamic.job.attribution import INTERRUPTED
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
+from diagnostics.record.supervisor_facts import ABORTED, MEASURED
 from diagnostics.report.headline import class_and_ranks
 from diagnostics.report.run_report import NO_CLASS
 
@@ -100,7 +101,7 @@ def ended_from_outside(job: Job) -> bool:
     """Whether a job that the doctor sent nothing was ended by a signal that no part of it had decided on."""
     if job.facts.ended_s is None or job.facts.ended_by == "unknown":  # nobody saw its end: the doctor was killed
         return True
-    if job.facts.ended_by == "interrupt" or job.facts.signal in _BY_SIGNAL:
+    if job.facts.asked_to_end or job.facts.signal in _BY_SIGNAL:
         return True
     if job.facts.exit_code == _ENDED_BY_TIMEOUT or job.facts.exit_code in [128 + number for number in _BY_SIGNAL]:
         return True
@@ -131,7 +132,7 @@ def _left_in_a_handler(job: Job, process: JobProcess) -> bool:
 
 def _doctor_asked(job: Job) -> bool:
     """Whether the doctor sent the job a signal before it had ended."""
-    asked = job.facts.ended_by == "interrupt" or job.facts.ended_for_hanging
+    asked = job.facts.asked_to_end or job.facts.ended_for_hanging
     return asked and any(one.why == job.facts.ended_by for one in job.facts.sent)
 
 
@@ -153,6 +154,10 @@ def _of_stopped(job: Job, state: Job, decision: Diagnosis) -> Diagnosis:
         decision = Diagnosis(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=(), notes=decision.notes)
     if decision.outcome in (JobOutcome.HANG, JobOutcome.CRASH):
         return _noted(decision, f"the verdict is about the job before {asked}; what it did then is its teardown")
+    if job.facts.ended_by == ABORTED:
+        return _noted(decision, f"the doctor ended the job, as --abort-on wants: {asked}")
+    if job.facts.ended_by == MEASURED:
+        return _noted(decision, f"the doctor ended the job when it had been measured: {asked}")
     return _noted(decision, "interrupted", f"{asked} ended the job while it went on")
 
 

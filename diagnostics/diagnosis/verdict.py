@@ -17,7 +17,7 @@ from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failur
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
-from diagnostics.record.supervisor_facts import ATTACHED
+from diagnostics.record.supervisor_facts import ABORTED, ATTACHED
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
@@ -79,6 +79,8 @@ def exit_of(job: Job, decision: Diagnosis, *, strict: bool = False, stopped: boo
     own, said = job_exit(job)
     if job.facts.ended_by == ATTACHED:
         return _of_attached(decision)
+    if job.facts.ended_by == ABORTED and decision.outcome not in _FAILURES:
+        return Exit(code=STRICT_EXIT, reason=f"--abort-on: the doctor ended the job, {_aborted(decision)}")
     if job.facts.ended_by == "interrupt":
         number = next((one.signal for one in job.facts.sent if one.why == "interrupt"), signal.SIGINT)
         return Exit(code=128 + number, reason=f"the job was ended by {signal_name(number)} to the doctor")
@@ -98,6 +100,10 @@ def exit_of(job: Job, decision: Diagnosis, *, strict: bool = False, stopped: boo
     if strict and decision.handled:
         return Exit(code=STRICT_EXIT, reason=f"--strict: the job {said}, but failures were dealt with on the way")
     return Exit(code=own if own is not None else 0, reason=f"the job {said}")
+
+
+def _aborted(decision: Diagnosis) -> str:
+    return f"its result is {decision.outcome}" if decision.outcome is not JobOutcome.OK else "which then looked well"
 
 
 def _handled(job: Job) -> list[FailureFate]:
@@ -150,7 +156,7 @@ def _unmatched(job: Job, cascades: Sequence[Match]) -> Diagnosis:
         )
     if stood_still(job):
         return Diagnosis(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
-    crashed = job.failed and (job.facts.ended_by != "interrupt" or bool(job.culprits))
+    crashed = job.failed and (not job.facts.asked_to_end or bool(job.culprits))
     if crashed:
         return Diagnosis(outcome=JobOutcome.CRASH, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
     return Diagnosis(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=others, notes=notes)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes, home
 from diagnostics.record.batch_data import BatchSource
+from diagnostics.record.step_timings import Timings
 
 GROUP_MADE = "process-group"
 
@@ -144,6 +145,7 @@ class AgentData:
     collectives: tuple[CollectiveCall, ...] = ()  # the latest, oldest first
     groups: tuple[GroupProgress, ...] = ()
     steps: Steps = Steps()
+    timings: Timings = field(default_factory=Timings)  # what its latest steps consisted of
     stdlib: str = ""  # folder of the standard library
     packages: tuple[str, ...] = ()  # folders of installed packages
     executable: str = ""

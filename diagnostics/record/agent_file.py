@@ -23,6 +23,7 @@ from diagnostics.record.agent_data import (
     OpenModules,
     Steps,
 )
+from diagnostics.record.step_timings import timings_of
 
 MAX_RANKS = 1 << 20
 
@@ -66,6 +67,7 @@ def decode_agent_file(data: bytes, name: str) -> AgentData:
         collectives=calls,
         groups=groups,
         steps=training_steps(header.areas.get("steps", b""), header.monotonic_ns),
+        timings=timings_of(header.areas.get("timings", b""), header.monotonic_ns),
         stdlib=stdlib,
         packages=packages,
         executable=executable,

@@ -15,6 +15,8 @@ VERSION = 1
 MOST_OF_A_LIST = 20_000  # a script that starts a program a second does so for five hours
 ATTACHED = "attached"  # not ended at all: `ups-doctor attach` looked at it, and it ran on
 ENDED_FOR_HANGING = ("stall-timeout", "deadlock")  # why the doctor ends a job by itself
+MEASURED = "measured"  # enough steps were made to say why they are slow
+ABORTED = "abort-on"  # the user wanted a job ended that is sure to be wrong or slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,11 @@ class SupervisorFacts:
     def ended_for_hanging(self) -> bool:
         """Whether the doctor ended it: without progress for the whole stall timeout, or in a proved deadlock."""
         return self.ended_by in ENDED_FOR_HANGING
+
+    @property
+    def asked_to_end(self) -> bool:
+        """Whether it was asked to end while it may have gone on: by the user, or as --abort-on or perf want it."""
+        return self.ended_by in ("interrupt", ABORTED, MEASURED)
 
 
 def from_json(value: Mapping[str, Any]) -> SupervisorFacts:

@@ -28,7 +28,7 @@ from diagnostics.supervisor.hang.monitor import HangMonitor
 from diagnostics.supervisor.hang.progress import JobProgress, waits_for_orders
 from diagnostics.supervisor.hang.stall_detector import StallState
 from diagnostics.supervisor.provisional_report import ProvisionalReport
-from diagnostics.supervisor.running_notes import RunningNotes
+from diagnostics.supervisor.running_notes import NO_WISHES, EndWishes, RunningNotes
 from diagnostics.supervisor.working_folder import working_folder
 
 MOST_SNAPSHOTS = 3  # after deaths; a job whose helpers fail by design is not looked at again and again
@@ -56,10 +56,11 @@ class CaptureController:
         kill: bool,
         now: Callable[[], float],
         stop_asked: Callable[[], bool] = lambda: False,
+        wishes: EndWishes = NO_WISHES,
     ) -> None:
         self._place, self._file, self._kill = place, file, kill
         self._report = ProvisionalReport(place.folder, say)
-        self._notes = RunningNotes(place.record, place.agents, say)
+        self._notes = RunningNotes(place.record, place.agents, say, wishes, stop_asked)
         self._stop_asked = stop_asked
         self._hangs = HangMonitor(place, now, self._note)
         self._around: HostFacts | None = None
@@ -97,8 +98,8 @@ class CaptureController:
 
     @property
     def wants_end(self) -> str:
-        """Why the job is to be ended: "deadlock", or "stall-timeout" (it stood still for all of it); "" for nothing."""
-        return self._wants_end if self._kill else ""
+        """Why the job is to be ended, as ended_by has it: "deadlock", "stall-timeout", as the user wishes; or ""."""
+        return self._notes.wants_end or (self._wants_end if self._kill else "")
 
     def last_look(self, tree: JobTree) -> None:
         """Looks at a job that is about to be ended for standing still, and waits: nothing of it is left after."""
@@ -166,6 +167,7 @@ class CaptureController:
         """Returns what is known of the machine after the job; reads the cores it left. Ends what is provisional."""
         self._join(SNAPSHOT_S)
         self._report.close()
+        self._guard("usage", self._notes.close)
         dead = {member.pid: Path(member.cwd or "/") for member in self._dumped}
         if dead:
             self._begin(
@@ -204,6 +206,8 @@ class CaptureController:
         living = {pid: start for pid, start in tree.living().items() if pid not in tools}
         if self._around is not None:
             self._around.saw(living)
+        steps = self._progress.most_steps
+        self._guard("usage", lambda: self._notes.saw(at_s, lambda: self._ranks_first(living), steps))
         self._look_at_peers(self._raising.look(living), living)
         said = self._progress.look(at_s - self._pauses_s, living, streams.count() if streams is not None else 0)
         tree.changed |= said.report or said.withdraw

@@ -22,6 +22,7 @@ from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.captures import CaptureController
 from diagnostics.supervisor.facts_file import JobFactsFile, end_of
 from diagnostics.supervisor.job_control import JobControl
+from diagnostics.supervisor.running_notes import EndWishes
 from diagnostics.supervisor.signals import INTERRUPTS, Escalation, SignalInbox, SignalLog
 from diagnostics.supervisor.start import environment, not_started, open_streams, raise_open_files, spawn
 from diagnostics.supervisor.unwatched import fault, wait_plainly
@@ -51,6 +52,7 @@ class EventLoop:
         deep: bool,
         local_values: bool,
         background: Wish,
+        wishes: EndWishes,
         say: Callable[[str], None],
     ) -> None:
         self._background = background
@@ -67,7 +69,7 @@ class EventLoop:
         )
         self.captures = CaptureController(
             place, self.file, stall_timeout_s, self._command, say, kill=kill, now=self._now,
-            stop_asked=signals.stop_asked)  # fmt: skip
+            stop_asked=signals.stop_asked, wishes=wishes)  # fmt: skip
         self._poll = select.epoll()
         self._ending = Escalation()
         self._argvs: list[Sequence[str]] = []
@@ -195,7 +197,7 @@ class EventLoop:
         why = self.captures.wants_end
         if not why or self._ending.is_on:
             return
-        if why != "deadlock":  # that was looked at when it was proved
+        if why == "stall-timeout":  # a deadlock was looked at when it was proved
             self.captures.last_look(self._tree)
         self._begin_ending(why, signal.SIGTERM)
 

@@ -1,26 +1,67 @@
-"""Tells once, while the job runs, that it trains wrongly: a run of three days need not end to be known as lost."""
+"""Tells once, while the job runs, that it trains wrongly or slowly: a run of three days need not end first.
+
+Looks at what its processes use meanwhile, and at where those stand that make it slow. Where the user wants a job ended
+for what it is, what is confirmed ends it; one that is only measured ends when enough steps were made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.while_running import wrong_so_far
+from diagnostics.record.supervisor_facts import ABORTED, MEASURED
+from diagnostics.supervisor.capture.step_stacks import StepStacks
+from diagnostics.supervisor.capture.usage import UsageLooks
 
 SAMPLED = ("batches-*.bin", "prints-*.jsonl")  # what agents leave of a training, beside their own file
 FIRST_S = 2.0  # after the first sample of the job; each further look waits twice as long
 LONGEST_S = 600.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndWishes:
+    """When the user wants a job ended that runs well: outcomes that are sure, steps of its busiest rank, seconds."""
+
+    outcomes: tuple[str, ...] = ()
+    steps: float = float("inf")
+    seconds: float = float("inf")
+
+
+NO_WISHES = EndWishes()
+
+
 class RunningNotes:
     """Of one job. A look is a piece of work beside the supervisor's loop."""
 
-    def __init__(self, record: Path, agents: Path, say: Callable[[str], None]) -> None:
-        self._record, self._agents, self._say = record, agents, say
+    def __init__(
+        self,
+        record: Path,
+        agents: Path,
+        say: Callable[[str], None],
+        wishes: EndWishes = NO_WISHES,
+        stop_asked: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._record, self._agents, self._say, self._wishes = record, agents, say, wishes
+        self._usage, self._stacks = UsageLooks(record), StepStacks(record, stop_asked)
         self._next_s, self._pause_s = 0.0, 0.0
         self._likely: set[str] = set()
         self._told: set[str] = set()
+        self.wants_end = ""  # why the job is to be ended as the user wishes, in the words of job.json
+
+    def saw(self, at_s: float, ranks_first: Callable[[], Mapping[int, int]], steps: int) -> None:
+        """Looks at what the living processes use, where that is due; `steps` are those of the busiest rank."""
+        if at_s >= self._wishes.seconds or steps >= self._wishes.steps:
+            self.wants_end = self.wants_end or MEASURED
+        if self._usage.is_due(at_s):
+            self._usage.look(at_s, ranks_first())
+
+    def close(self) -> None:
+        """Writes what was looked at."""
+        self._usage.write()
 
     def is_due(self, at_s: float) -> bool:
         """Whether it is time to look; not before a rank has left samples."""
@@ -42,10 +83,19 @@ class RunningNotes:
     def look(self) -> None:
         """Reads the record and tells what is sure: what is confirmed, and what two looks have found likely."""
         likely = set()
-        for match in wrong_so_far(self._record):
-            code, sure = match.finding.code, match.finding.confidence is Confidence.CONFIRMED
+        self._usage.write()
+        so_far = wrong_so_far(self._record)
+        for match in so_far.matches:
+            code, slow = match.finding.code, match.outcome is JobOutcome.SLOW
+            sure = match.finding.confidence is Confidence.CONFIRMED
             likely.add(code)
-            if code not in self._told and (sure or code in self._likely):
+            # What is slow now may be over soon: it must have been so at the look before.
+            if code not in self._told and ((sure and not slow) or code in self._likely):
                 self._told.add(code)
-                self._say(f"ups-doctor: the job goes on, but trains wrongly. {match.finding.title}.")
+                ends = sure and match.outcome in self._wishes.outcomes
+                how = "is ended, as --abort-on wants: it" if ends else "goes on, but"
+                said = "is slow" if slow else "trains wrongly"
+                self._say(f"ups-doctor: the job {how} {said}. {match.finding.title}.")
+                self.wants_end = ABORTED if ends else self.wants_end
         self._likely = likely
+        self._stacks.look(so_far.suspects)

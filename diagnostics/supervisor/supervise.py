@@ -26,6 +26,7 @@ from diagnostics.supervisor.background_services import Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 from diagnostics.supervisor.capture.snapshot import keep_text
 from diagnostics.supervisor.event_loop import EventLoop
+from diagnostics.supervisor.running_notes import EndWishes
 from diagnostics.supervisor.signals import SignalInbox
 from diagnostics.supervisor.start import NotStartedError
 from diagnostics.supervisor.unwatched import lacks, run_unwatched, too_few_files
@@ -39,6 +40,7 @@ class WatchOptions:
     stall_timeout_s: float = 1800.0
     kill: bool = True  # end a job that stands still for `stall_timeout_s`
     strict: bool = False
+    abort_on: tuple[str, ...] = ()  # outcomes for which a job is ended as soon as they are sure
     backend_debug: bool = False
     deep: bool = False
     local_values: bool = False
@@ -70,7 +72,7 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
             if not lacking:
                 _say(f"ups-doctor: {error}")
         if not lacking:
-            _complete(place, watch)
+            complete_record(place, watch)
             code = _report(place, options, code, watch, signals)
         if signals.until_s() is not None:  # what was cut short leaves no halves
             for part in place.record.rglob(".*.part"):
@@ -89,11 +91,13 @@ def _open_watch(command: Sequence[str], place: RunFolder, signals: SignalInbox, 
         deep=options.deep,
         local_values=options.local_values,
         background=options.background,
+        wishes=EndWishes(outcomes=options.abort_on),
         say=_say if not options.quiet else _keep_to_ourselves,
     )
 
 
-def _complete(place: RunFolder, watch: EventLoop) -> None:
+def complete_record(place: RunFolder, watch: EventLoop) -> None:
+    """Brings what the agents wrote and the sources into the record of a run that is over."""
     try:
         for name, why in place.replaced().items():
             watch.file.missing.append(Missing(what=f"record/{name}", why=why))

@@ -94,6 +94,7 @@ def test_loader_and_sampler_are_told_with_their_lines_and_whether_there_was_a_gr
         "dataset": "Songs", "kind": "map", "length": "24", "batch_size": "4", "batches": "3", "workers": "0",
         "drop_last": "0", "sampler": "DistributedSampler", "batch_sampler": "BatchSampler", "shuffle": "1",
         "sampler_rank": "1", "num_replicas": "2", "seed": "0", "group_at_loader": "0", "group_at_sampler": "0",
+        "getitem": f"{runs[0].script}:12", "stages": "0",
     }  # fmt: skip
 
 

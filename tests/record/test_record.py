@@ -84,6 +84,7 @@ def test_an_area_that_lies_outside_the_file_is_left_out_and_named(written):
         "area names",
         "area collectives",
         "area steps",
+        "area timings",
     ]
     assert len(agent.events) == 2
     assert agent.open_modules == ()

@@ -47,3 +47,32 @@ def test_it_is_said_once_while_the_job_runs_and_is_the_verdict_after_ctrl_c(tmp_
     assert (code, report["outcome"], report["failure_class"], report["location"], report["root_cause"]) == (
         130, "silent-wrong", "duplicate-data", "train.py:7", TITLE,
     )  # fmt: skip
+
+
+def test_a_job_that_is_sure_to_be_wrong_is_ended_where_the_user_wants_that(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM)
+    doctor = [str(Path(sys.executable).with_name("ups-doctor")), "run", "--report-dir", "report"]
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "train.py"]
+    ended = subprocess.run(
+        [*doctor, "--abort-on", "slow,silent-wrong", "--", *launcher],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    said = [line for line in ended.stderr.splitlines() if line.startswith("ups-doctor: the job")]
+    assert said == [f"ups-doctor: the job is ended, as --abort-on wants: it trains wrongly. {TITLE}."]
+    report = json.loads((tmp_path / "report" / "report.json").read_text())
+    assert (ended.returncode, report["outcome"], report["location"], report["exit_code_reason"]) == (
+        70, "silent-wrong", "train.py:7", "--abort-on: the doctor ended the job, its result is silent-wrong",
+    )  # fmt: skip
+    assert [note.partition(":")[0] for note in report["notes"]] == ["the doctor ended the job, as --abort-on wants"]
+
+
+def test_an_outcome_that_no_running_job_has_is_refused() -> None:
+    doctor = [str(Path(sys.executable).with_name("ups-doctor")), "run"]
+    refused = subprocess.run([*doctor, "--abort-on", "slo", "--", "true"], capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stdout, refused.stderr.splitlines()) == (
+        2, "",
+        [
+            "error: --abort-on 'slo' is no outcome of a job that runs; did you mean 'slow'?",
+            "  known: silent-wrong, slow",
+        ],
+    )  # fmt: skip

@@ -48,6 +48,11 @@ class Batches:
     def _drop(self, key, _):
         self.built.pop(key, None)
 
+    def key_of(self, loader, frame):
+        """Returns what tells loaders of one line from others: where it was built, else where it is gone over."""
+        known = self.built.get(id(loader))
+        return (known[1] if known is not None else batch_file.call_path(frame))[:2]
+
     def begin(self, loader, iterator, frame):
         """A loader is gone over anew."""
         file = self._attach()
@@ -208,7 +213,7 @@ class Batches:
         made = self.built.get(id(sampler))
         line = (path[:4], getattr(loader, "batch_size", None), type(loader.dataset))
         key = (*line, self._number_of(line, loader.dataset))
-        facts = facts_of(loader, sampler, known and known[2], made and made[2])
+        facts = facts_of(loader, sampler, known and known[2], made and made[2], self._agent.timings.loader)
         return file.source(key, layout.KIND_LOADER, path, made[1] if made is not None else (), facts)
 
     def _number_of(self, line, dataset):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from ..frames import is_library
+
 GROUPS = "torch.distributed.distributed_c10d"
 
 
@@ -14,7 +16,7 @@ def group_exists():
     return groups is not None and groups.GroupMember.WORLD is not None
 
 
-def facts_of(loader, sampler, group_at_loader, group_at_sampler):
+def facts_of(loader, sampler, group_at_loader, group_at_sampler, stages):
     """Returns "dataset=Samples length=1000 workers=2 ...". What cannot be told is left out."""
     dataset = loader.dataset
     iterable = getattr(loader, "_dataset_kind", 0) == 1
@@ -41,8 +43,37 @@ def facts_of(loader, sampler, group_at_loader, group_at_sampler):
         ("group_at_sampler", _number(group_at_sampler)),
         ("world_at_iter", _world()),
         ("WORLD_SIZE", os.environ.get("WORLD_SIZE", "")[:9]),
+        ("getitem", _place(_innermost(dataset), "__iter__" if iterable else "__getitem__")),
+        ("collate", _place_of(getattr(loader, "collate_fn", None))),
+        ("stages", stages),
     ]
     return " ".join("%s=%s" % (name, value) for name, value in words if value not in (None, ""))
+
+
+def _innermost(dataset):
+    """Returns the data set of the job's own behind torch's Subset and the like."""
+    for _ in range(8):
+        if not type(dataset).__module__.startswith("torch."):
+            break
+        inner = getattr(dataset, "dataset", None)
+        if inner is None:
+            inner = next(iter(getattr(dataset, "datasets", None) or ()), None)
+        if inner is None:
+            break
+        dataset = inner
+    return type(dataset)
+
+
+def _place(owner, name):
+    return _place_of(getattr(owner, name, None))
+
+
+def _place_of(function):
+    """Returns "/folder/file.py:12", where a function of the job's own is defined."""
+    code = getattr(function, "__code__", None)
+    if code is None or is_library(code.co_filename) or set(code.co_filename) & set(" ="):
+        return ""
+    return "%s:%d" % (code.co_filename, code.co_firstlineno)
 
 
 def _length(dataset):

@@ -8,8 +8,9 @@ from _thread import get_ident
 from collections import deque
 
 from ..imports import when_imported
+from ..shared.timing_layout import DATA
 from ..torch_hooks.dynamo import leave_uncompiled
-from . import batch_file, batch_prints, batches, gradient_groups, worker_random
+from . import batch_file, batch_prints, batches, fetch_timings, gradient_groups, worker_random
 
 LOADERS = "torch.utils.data.dataloader"
 SAMPLERS = "torch.utils.data.distributed"
@@ -18,12 +19,13 @@ OPTIMIZERS = "torch.optim.optimizer"
 
 def watch(agent):
     """Wraps loaders, samplers and optimizers when they are imported; returns what is told of outermost modules."""
-    recorder = batches.Batches(agent)
+    recorder, timings = batches.Batches(agent), agent.timings
     agent.at_fork.append(recorder.forget)
-    leave_uncompiled(batch_file, batch_prints, batches, gradient_groups, sys.modules[__name__])
-    when_imported(LOADERS, lambda: _watch_loaders(recorder))
+    leave_uncompiled(batch_file, batch_prints, batches, fetch_timings, gradient_groups, sys.modules[__name__])
+    when_imported(LOADERS, lambda: _watch_loaders(recorder, timings))
     when_imported(SAMPLERS, lambda: _watch_samplers(recorder))
     when_imported(worker_random.FETCH, lambda: worker_random.watch(agent))
+    when_imported(worker_random.FETCH, lambda: fetch_timings.watch(timings))
     when_imported(OPTIMIZERS, lambda: _watch_optimizers(recorder))
 
     unseen = sys.modules["torch"]._C.DisableTorchFunction  # modes of the job's see no look of ours at a tensor
@@ -40,15 +42,21 @@ def watch(agent):
     return given
 
 
-def _watch_loaders(recorder):
+def _watch_loaders(recorder, timings):
     module = sys.modules[LOADERS]
     _before(module.DataLoader, "__init__", lambda args: recorder.remember(args[0], sys._getframe(1)))
     original, unseen = module.DataLoader.__iter__, sys.modules["torch"]._C.DisableTorchFunction
 
     @functools.wraps(original)
     def __iter__(self):  # noqa: N807
-        iterator = original(self)
+        timings.loader_begins(recorder.key_of(self, sys._getframe(1)))
+        before = timings.enter(DATA)  # workers are started
         try:
+            iterator = original(self)
+        finally:
+            timings.leave(before)
+        try:
+            vars(iterator)["_ups_doctor_stages"] = timings.loader
             with unseen():  # the length of a data set may be that of a tensor
                 recorder.begin(self, iterator, sys._getframe(1))
         except Exception:
@@ -56,10 +64,10 @@ def _watch_loaders(recorder):
         return iterator
 
     module.DataLoader.__iter__ = __iter__
-    _watch_iterator(recorder, module._BaseDataLoaderIter)
+    _watch_iterator(recorder, module._BaseDataLoaderIter, timings)
 
 
-def _watch_iterator(recorder, owner):
+def _watch_iterator(recorder, owner, timings):
     """Wraps what hands batches over, and what asks the sampler: with workers, that is some batches ahead."""
     next_batch, next_index, reset = owner.__next__, owner._next_index, owner._reset
     inside = set()  # threads in __next__: one iterator may go over another
@@ -86,7 +94,10 @@ def _watch_iterator(recorder, owner):
         if thread in inside:  # a loader that is the dataset of another one
             return next_batch(self)
         inside.add(thread)
+        before = -1
         try:
+            timings.loader = vars(self).get("_ups_doctor_stages", 0)
+            before = timings.enter(DATA)
             batch = next_batch(self)
         except StopIteration:
             try:
@@ -95,6 +106,7 @@ def _watch_iterator(recorder, owner):
                 pass  # the pass reads as not ended
             raise
         finally:
+            timings.leave(before)
             inside.discard(thread)
         try:
             waiting = vars(self).get("_ups_doctor_indices")

@@ -8,6 +8,7 @@
     ...    names      a strings area for the modules' names and constructors' call paths
     ...    collectives   counter of the default group, ring of calls, groups, checkpoints of their hashes, strings
     ...    steps      counts of optimizer steps and backward passes, ring of the times of steps
+    ...    timings    what the latest steps consisted of (timing_layout.py)
 
 All numbers are little-endian. Names of areas, offsets and sizes are read from the table, so that sizes may
 change without a new version. A call path is a string of u32 ids, innermost frame first; a frame is the
@@ -15,6 +16,8 @@ string "file NUL line NUL function".
 """
 
 from __future__ import annotations
+
+from .timing_layout import TIMINGS_BYTES
 
 MAGIC = b"UPSDRAG1"
 VERSION = 1
@@ -92,6 +95,7 @@ TORCH_AREAS = (
     ("names", 256 * 1024),
     ("collectives", COLLECTIVES_BYTES),
     ("steps", STEPS_BYTES),
+    ("timings", TIMINGS_BYTES),
 )
 
 

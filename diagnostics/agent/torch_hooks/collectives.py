@@ -12,11 +12,14 @@ import weakref
 from _thread import get_ident, get_native_id
 
 from ..shared import layout, operations
+from ..shared.timing_layout import COLLECTIVE
 from . import store_waits
 from .call_area import CallArea, Group, hash_of
 from .dynamo import compiling_test
+from .timings import timed
 
 MODULE = "torch.distributed.distributed_c10d"
+UNRECORDED = "_broadcast_coalesced"  # DDP's, of buffers: its time is told, its calls are not
 MAX_KINDS, MAX_WORKS = 4096, 512
 
 
@@ -187,17 +190,21 @@ def watch(agent):
         original = getattr(module, name, None)
         if original is None:
             continue
-        wrapped = _wrapped(original, operations.Operation(name, original), recorder, is_compiling)
+        wrapped = _wrapped(original, operations.Operation(name, original), recorder, is_compiling, agent.timings)
         for holder in holders:
             if vars(holder).get(name) is original:
                 setattr(holder, name, wrapped)
+    for holder in holders:
+        original = vars(holder).get(UNRECORDED)
+        if original is not None:
+            setattr(holder, UNRECORDED, timed(original, agent.timings, COLLECTIVE, is_compiling))
     work = getattr(module, "Work", None)
     if work is not None and hasattr(work, "wait"):
-        work.wait = _wrapped_wait(work.wait, recorder, is_compiling)
+        work.wait = _wrapped_wait(work.wait, recorder, is_compiling, agent.timings)
     store_waits.watch(agent, module, recorder, is_compiling)
 
 
-def _wrapped(original, operation, recorder, is_compiling):
+def _wrapped(original, operation, recorder, is_compiling, timings):
     @functools.wraps(original)
     def call(*args, **kwargs):
         if is_compiling():
@@ -205,15 +212,17 @@ def _wrapped(original, operation, recorder, is_compiling):
         thread = get_ident()
         if thread in recorder.inside:
             return original(*args, **kwargs)
-        entered, result, failed = None, None, True
+        entered, result, failed, before = None, None, True, -1
         inside = recorder.inside  # another set in a child that is forked meanwhile
         try:
             inside.add(thread)
+            before = timings.enter(COLLECTIVE)
             entered = recorder.enter(operation, args, kwargs, sys._getframe(1), thread)
             result = original(*args, **kwargs)
             failed = False
             return result
         finally:
+            timings.leave(before)
             inside.discard(thread)
             if entered is not None:
                 recorder.leave(entered, result, failed)
@@ -221,19 +230,21 @@ def _wrapped(original, operation, recorder, is_compiling):
     return call
 
 
-def _wrapped_wait(original, recorder, is_compiling):
+def _wrapped_wait(original, recorder, is_compiling, timings):
     def wait(self, *args, **kwargs):
         if is_compiling() or get_ident() in recorder.inside:
             return original(self, *args, **kwargs)
         call = recorder.works.pop(id(self), None)
         if call is None:
             return original(self, *args, **kwargs)
+        before = timings.enter(COLLECTIVE)
         entered, failed = recorder.enter_wait(call, sys._getframe(1)), True
         try:
             result = original(self, *args, **kwargs)
             failed = False
             return result
         finally:
+            timings.leave(before)
             if entered is not None:
                 recorder.leave(entered, None, failed)
 

@@ -8,6 +8,7 @@ import sys
 from ..imports import when_imported
 from ..patching import disguised
 from ..shared.redaction import hide
+from ..shared.timing_layout import CHECKPOINT
 
 # The function as users know it, the modules where it is found (the first has to be imported), the event's kind,
 # and which argument is the file.
@@ -45,13 +46,22 @@ def _watch_h5py(agent):
 
 def _told(agent, original, function, kind, position):
     """Returns `original` with an event where it raises; its argument number `position` is the file."""
+    timings = agent.timings if kind == "save-failed" else None
 
     def call(*args, **kwargs):
+        before = -1
+        if timings is not None:
+            before = timings.enter(CHECKPOINT)
+            if not agent.full("checkpoint"):
+                agent.event("checkpoint", function, frame=sys._getframe(1))
         try:
             return original(*args, **kwargs)
         except Exception as error:
             _failed(agent, kind, function, _file(args[position:], kwargs), error, sys._getframe(1))
             raise
+        finally:
+            if timings is not None:
+                timings.leave(before)
 
     return disguised(call, original)
 

@@ -7,6 +7,7 @@ and make torch.compile silently compile nothing.
 from __future__ import annotations
 
 import functools
+import sys
 from _thread import get_ident, get_native_id
 
 from ..areas import Strings
@@ -132,7 +133,8 @@ def watch(agent):
 def _patched_call(original, is_compiling, activity, agent):
     threads, ids, tick, deep = activity.threads, activity.names.ids, agent.ordered, agent.deep
     levels, first, mask = layout.STACK_LEVELS, layout.STACK_HEADER_WORDS, layout.RING_SLOTS - 1
-    shift = layout.SEQUENCE_SHIFT
+    shift, timings = layout.SEQUENCE_SHIFT, agent.timings
+    enter, leave, with_gradients = timings.enter_forward, timings.leave_forward, sys.modules["torch"].is_grad_enabled
 
     @functools.wraps(original)
     def __call__(self, *args, **kwargs):  # noqa: N807
@@ -144,8 +146,11 @@ def _patched_call(original, is_compiling, activity, agent):
             stack = threads.get(get_ident()) or activity.open_thread()
             name = activity.name(self, stack)
         depth, words = stack.depth, stack.words
-        if not depth and activity.outermost is not None:
-            activity.outermost(self, args, kwargs)
+        outer = -1
+        if not depth:
+            if activity.outermost is not None:
+                activity.outermost(self, args, kwargs)
+            outer = enter(with_gradients())
         if depth < levels:
             words[first + depth] = name
         words[1] = stack.depth = depth + 1
@@ -162,6 +167,7 @@ def _patched_call(original, is_compiling, activity, agent):
         finally:
             stack.words[1] = stack.depth = depth
             if not depth:
+                leave(outer)
                 stack.exception, stack.node = 0, None
 
     return __call__

@@ -55,6 +55,7 @@ class Steps:
             words[layout.STEP_LAST] = now
             words[layout.STEP_COUNT] = steps
             self._note_group(now)
+            self._agent.timings.step_ended(steps)
         except Exception:
             self._broken, self._words = True, None
 
@@ -139,29 +140,39 @@ def watch(agent):
         if is_compiling():
             compiled.stepped = True
             return
+        agent.timings.optimizer_ended()
         recorder.step(optimizer)
+
+    def stepping(optimizer, args, kwargs):
+        if not is_compiling():
+            agent.timings.optimizer_begins()
 
     register = getattr(module, "register_optimizer_step_post_hook", None)
     if register is not None:
+        module.register_optimizer_step_pre_hook(stepping)
         register(stepped)
     else:
         _wrap_classes(module.Optimizer, stepped)
     for name in ("_engine_run_backward", "backward"):  # the first is behind torch.autograd.grad too
         original = getattr(torch.autograd, name, None)
         if original is not None:
-            setattr(torch.autograd, name, _counted_backward(original, recorder, is_compiling))
+            setattr(torch.autograd, name, _counted_backward(original, recorder, is_compiling, agent.timings))
             break
 
 
-def _counted_backward(original, recorder, is_compiling):
+def _counted_backward(original, recorder, is_compiling, timings):
+    enter, leave = timings.enter_backward, timings.leave_backward
+
     @functools.wraps(original)
     def backward(*args, **kwargs):
         if is_compiling():
             return original(*args, **kwargs)
         recorder.backward_begins()
+        before = enter()
         try:
             return original(*args, **kwargs)
         finally:
+            leave(before)
             recorder.backward_ends()
 
     return backward

@@ -12,6 +12,7 @@ from _thread import get_ident, get_native_id
 
 from ..shared import layout
 from ..shared.redaction import hide_words
+from ..shared.timing_layout import COLLECTIVE
 from .call_area import Group
 
 NAMES = ("wait", "get", "multi_get", "queue_pop", "barrier")  # what can block until another rank acts
@@ -65,25 +66,27 @@ def watch(agent, module, recorder, is_compiling):
         if original is None:
             continue
         try:
-            setattr(base, name, _wrapped(original, "store." + name, waits, recorder, is_compiling))
+            setattr(base, name, _wrapped(original, "store." + name, waits, recorder, is_compiling, agent.timings))
         except (AttributeError, TypeError):
             return  # this torch's class cannot be changed: nothing is recorded
 
 
-def _wrapped(original, operation, waits, recorder, is_compiling):
+def _wrapped(original, operation, waits, recorder, is_compiling, timings):
     @functools.wraps(original)
     def call(self, *args, **kwargs):
         thread = get_ident()
         if thread in recorder.inside or is_compiling():
             return original(self, *args, **kwargs)
-        entered, failed, inside = None, True, recorder.inside
+        entered, failed, inside, before = None, True, recorder.inside, -1
         try:
             inside.add(thread)
+            before = timings.enter(COLLECTIVE)
             entered = waits.enter(operation, args, kwargs, sys._getframe(1), thread)
             result = original(self, *args, **kwargs)
             failed = False
             return result
         finally:
+            timings.leave(before)
             inside.discard(thread)
             if entered is not None:
                 waits.leave(entered, thread, failed)

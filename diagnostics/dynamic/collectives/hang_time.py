@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import ExceptionSource, Job
 from diagnostics.dynamic.job.process_list import job_time
-from diagnostics.record.supervisor_facts import ENDED_FOR_HANGING
+from diagnostics.record.supervisor_facts import ABORTED, ENDED_FOR_HANGING
 from diagnostics.record.torch_messages import WAIT_ENDED
 
 JUST_BEFORE_S = 0.02
@@ -24,7 +24,7 @@ def hang_time(job: Job) -> float | None:
     if job.facts.proved:
         return job.facts.proved[-1].proved_s
     if stood_still(job):
-        sent = [one.at_s for one in job.facts.sent if one.why in ENDED_FOR_HANGING or one.why == "interrupt"]
+        sent = [one.at_s for one in job.facts.sent if one.why in (*ENDED_FOR_HANGING, ABORTED, "interrupt")]
         stall = next((one for one in reversed(job.facts.stalls) if one.over_s is None), None)
         if sent:
             return min(sent) - JUST_BEFORE_S

@@ -46,9 +46,9 @@ def primary_failures(job: Job) -> tuple[JobProcess, ...]:
 
 def interrupted_s(job: Job) -> float:
     """Returns when the user ended the job through the doctor: what fails from then on is nobody's fault."""
-    if job.facts.ended_by != "interrupt":
+    if not job.facts.asked_to_end:
         return float("inf")
-    return min((sent.at_s for sent in job.facts.sent if sent.why == "interrupt"), default=float("-inf"))
+    return min((sent.at_s for sent in job.facts.sent if sent.why == job.facts.ended_by), default=float("-inf"))
 
 
 def _passes_on(process: JobProcess) -> bool:
@@ -86,7 +86,7 @@ def stood_still(job: Job) -> bool:
     """Whether the job made no progress when the doctor or its user ended it, or makes none while it is looked at."""
     stalled = any(stall.over_s is None for stall in job.facts.stalls)
     running = job.facts.ended_s is None
-    return job.facts.ended_for_hanging or (stalled and (running or job.facts.ended_by == "interrupt"))
+    return job.facts.ended_for_hanging or (stalled and (running or job.facts.asked_to_end))
 
 
 def ended_s(process: JobProcess) -> float:

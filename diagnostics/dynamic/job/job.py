@@ -18,7 +18,9 @@ from diagnostics.record.flight_recorder import FlightEntry
 from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.stacks import AgentStacks, FaulthandlerLog
+from diagnostics.record.step_stacks import SeenStack
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
+from diagnostics.record.usage import Usage
 from diagnostics.static.program.source_file import SourceStore
 
 
@@ -118,6 +120,7 @@ class JobProcess:
     threads: AgentStacks | None = None  # its Python stacks as its agent wrote them last, when it was asked
     flight: tuple[FlightEntry, ...] = ()  # its collectives as torch's flight recorder knew them then, oldest first
     prints: ParameterPrints = field(default_factory=ParameterPrints)  # samples of its parameters and gradients
+    step_stacks: tuple[SeenStack, ...] = ()  # where its main thread was seen while its job trained slowly
 
     @property
     def agent_folder(self) -> str:
@@ -170,6 +173,7 @@ class Job:
     output_by_rank: Mapping[int, str]
     sources: SourceStore
     homes: Homes = NOWHERE
+    usage: Usage = field(default_factory=Usage)  # what processes and the machine used while it ran
     extra: Mapping[str, str] = field(default_factory=dict)  # other texts by name: NCCL's logs, launcher's error files
     _by_rank: dict[int | None, JobProcess] = field(init=False, repr=False, compare=False)
     _by_pid: dict[int, JobProcess] = field(init=False, repr=False, compare=False)

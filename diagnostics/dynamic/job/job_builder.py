@@ -24,7 +24,11 @@ from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.process_samples import FILE_NAME as SAMPLES
 from diagnostics.record.process_samples import Sample, samples_of
 from diagnostics.record.stacks import AgentStacks, FaulthandlerLog, parse_outside_stacks
+from diagnostics.record.step_stacks import FILE_NAME as STEP_STACKS
+from diagnostics.record.step_stacks import SeenStack, step_stacks_of
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
+from diagnostics.record.usage import FILE_NAME as USAGE
+from diagnostics.record.usage import usage_of
 from diagnostics.static.program.source_file import SourceStore
 
 SOURCE_SUFFIXES = frozenset(
@@ -77,8 +81,11 @@ def build_job(material: JobInputs, *, ended: bool = True) -> Job:
     restarts = _restarts(all_merged, parts)
     homes = homes_of(material.agents)
     samples = samples_of(material.captures.get(SAMPLES, ""), homes)
+    step_stacks = step_stacks_of(material.captures.get(STEP_STACKS, ""), homes)
     processes = tuple(
-        _process(merged, job, parts, ends[id(merged)], enders, restarts[id(merged)], material, samples, homes)
+        _process(
+            merged, job, parts, ends[id(merged)], enders, restarts[id(merged)], material, samples, step_stacks, homes
+        )
         for merged in all_merged
     )
     culprits, victims = blame(processes, output)
@@ -96,6 +103,7 @@ def build_job(material: JobInputs, *, ended: bool = True) -> Job:
         },
         sources=SourceStore(job.cwd, material.sources, SOURCE_SUFFIXES),
         homes=homes,
+        usage=usage_of(material.captures.get(USAGE, "")),
         extra={name: text for name, text in material.captures.items() if not _is_read(name)},
     )
 
@@ -109,6 +117,7 @@ def _process(
     restart: int,
     material: JobInputs,
     samples: Mapping[tuple[int, int], tuple[Sample, ...]],
+    step_stacks: Mapping[str, tuple[SeenStack, ...]],
     homes: Homes,
 ) -> JobProcess:
     stem = f"{process.pid}-{process.start_ticks}"
@@ -145,6 +154,7 @@ def _process(
         stderr=stderr,
         stacks=stacks,
         samples=samples.get((process.pid, process.start_ticks), ()),
+        step_stacks=step_stacks.get(stem, ()),
         native=_native(material.captures.get(f"core-{process.pid}.txt", "")),
         threads=material.frames.get(stem),
         flight=material.flights.get(stem, ()),
@@ -154,7 +164,7 @@ def _process(
 
 def _is_read(name: str) -> bool:
     """Whether a capture is handed on as values."""
-    return name == SAMPLES or name.startswith("stacks-from-outside-")
+    return name in (SAMPLES, USAGE, STEP_STACKS) or name.startswith("stacks-from-outside-")
 
 
 def _stacks(capture: str, homes: Homes) -> tuple[tuple[Frame, ...], ...]:

@@ -122,7 +122,7 @@ class EndAttribution:
 
     def _doctor_sent(self, process: MergedProcess, end: End) -> bool:
         sent = [one.at_s for one in self._job.sent if one.pid == process.pid]
-        if self._job.ended_by == "interrupt" or self._job.ended_for_hanging:
+        if self._job.asked_to_end or self._job.ended_for_hanging:
             # A signal to the process group reaches processes that were not named one by one.
             sent += [one.at_s for one in self._job.sent if one.why == self._job.ended_by]
         return bool(sent) and (end.at_s is None or end.at_s >= min(sent) - SLACK_S)

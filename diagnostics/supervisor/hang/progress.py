@@ -81,6 +81,11 @@ class JobProgress:
         """Optimizer steps of all living processes together."""
         return sum(file.steps for file in self._files.values())
 
+    @property
+    def most_steps(self) -> int:
+        """Optimizer steps of the living process that made most."""
+        return max((file.steps for file in self._files.values()), default=0)
+
     def look(self, at_s: float, processes: Mapping[int, int], output_bytes: int) -> StallState:
         """Returns what to do now.
 

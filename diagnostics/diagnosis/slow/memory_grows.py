@@ -1,0 +1,77 @@
+"""The memory of a rank grows with every step and does not stop.
+
+What it does: follows the private memory of each rank from outside. It is told where it grows on a straight line through
+all steps after the first ones, over several passes over the data, by 128 MiB or more, and as much in the second half
+as in the first, and the program keeps its losses, or what they are computed of, with the graph: that line is named.
+A cache that fills up, a replay buffer and an allocator that finds its size are left alone.
+
+Why it matters: the run is killed hours in, when the memory is gone, and a machine that swaps is slow long before.
+
+Fix: keep numbers and no tensors (loss.item(), loss.detach()); clear lists and dictionaries that each step adds to.
+"""
+
+from __future__ import annotations
+
+from diagnostics.core.findings import Evidence
+from diagnostics.core.wording import format_bytes, shown_ranks
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.diagnosis.slow_match import LEAST_STEPS, told
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.samples.training_passes import training_loaders
+from diagnostics.dynamic.steps.kept_losses import kept_loss_lines
+from diagnostics.dynamic.steps.memory_growth import MemoryGrowth
+from diagnostics.dynamic.steps.view import step_view
+
+CODE = "D804"
+NAME = "memory-grows"
+CLASS = "memory-leak"
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
+
+LEAST_BYTES, LEAST_PASSES = 128 << 20, 3
+
+
+def match(job: Job) -> Match | None:
+    """Returns the ranks whose memory grows for as long as they train."""
+    view = step_view(job)
+    growing = [one for one in view.growing if one.grown_bytes >= LEAST_BYTES and _is_past_caches(one)]
+    if not growing or len(growing) < len(view.splits) or len(growing[0].of.steps) < LEAST_STEPS:
+        return None
+    lines = kept_loss_lines(job)
+    if not lines:  # a replay buffer that fills grows on a straight line, too
+        return None
+    worst = max(growing, key=lambda one: one.step_bytes)
+    return told(
+        job,
+        [one.of.process for one in growing] if len(growing) < len(view.splits) else [],
+        view.splits,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=_title(growing, worst, lines[0]),
+        evidence=[
+            Evidence(
+                source=f"private memory of rank {one.of.rank} (/proc), {one.looks} looks in {one.seconds:.1f} s",
+                observed=f"{format_bytes(one.first_bytes)} to {format_bytes(one.last_bytes)}, on a straight line",
+                expected="the same after the first pass over the data",
+            )
+            for one in growing[:8]
+        ],
+        fix=f"keep the number at {lines[0]}: loss.item(), or .detach().cpu() where the values are needed",
+        locations=lines,
+    )
+
+
+def _is_past_caches(one: MemoryGrowth) -> bool:
+    """Whether the data were gone over several times meanwhile, or there is no loader to say so."""
+    loaders = training_loaders(one.of.process)
+    return not loaders or max(len(loader.passes) for loader in loaders) >= LEAST_PASSES
+
+
+def _title(growing: list[MemoryGrowth], worst: MemoryGrowth, line: str) -> str:
+    who = shown_ranks([one.of.rank for one in growing])
+    return (
+        f"The memory of {who} grows by {format_bytes(worst.step_bytes)} in each step, by "
+        f"{format_bytes(worst.grown_bytes)} so far, and does not stop; "
+        f"{line} keeps what each step computed, with its graph"
+    )

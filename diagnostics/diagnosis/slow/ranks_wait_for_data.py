@@ -1,0 +1,81 @@
+"""The ranks wait for their data for a large part of each step.
+
+What it does: measures how long each rank waits in its loader, and how long the data workers, or the rank itself, take
+to make a batch: in `__getitem__` on the CPU, in `__getitem__` waiting for files, in collate_fn, or in neither. It is
+told where it is 40 % of a step or more on all ranks, and more workers, for which there is room on the machine, or a
+faster stage would win a quarter or more.
+
+Why it matters: devices and CPUs that were paid for stand still until the next batch comes.
+
+Fix: num_workers as the page names it, with persistent_workers=True; or the stage that is slow: decode once and keep
+what comes out, read fewer and larger files, collate with torch.stack.
+"""
+
+from __future__ import annotations
+
+from diagnostics.core.findings import Evidence
+from diagnostics.core.wording import distinct
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.diagnosis.slow_match import cpus_in_words, enough, told
+from diagnostics.dynamic.job.evidence import source_evidence
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.steps.advice import starvation_fix
+from diagnostics.dynamic.steps.places import starved_lines
+from diagnostics.dynamic.steps.starvation import LoaderStage, Starvation
+from diagnostics.dynamic.steps.table import milliseconds, percent
+from diagnostics.dynamic.steps.view import step_view
+from diagnostics.record.step_timings import Phase
+
+CODE = "D802"
+NAME = "ranks-wait-for-data"
+CLASS = "data-starved"
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
+
+LEAST, LEAST_GAIN = 0.4, 0.25  # of a step
+
+
+def match(job: Job) -> Match | None:
+    """Returns the job whose ranks wait for data, where that costs much and can be changed."""
+    view = step_view(job)
+    found = view.starved
+    if found is None or view.on_device or found.cost < LEAST or found.gain < LEAST_GAIN:
+        return None
+    if not enough(view.splits, found.lost_s):
+        return None
+    if found.sure_cost < LEAST or (found.stage is not LoaderStage.READ and view.cpus.by_others):
+        return None
+    if any(one.share(Phase.DATA) < LEAST / 2 for one in view.splits):
+        return None
+    frames = starved_lines(job, found)
+    return told(
+        job,
+        [],
+        view.splits,
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=_title(found),
+        evidence=[*_stages(found), cpus_in_words(view.cpus), *(source_evidence(job, frames[0]) if frames else ())],
+        fix=starvation_fix(found),
+        locations=distinct([job.line(frame) for frame in frames]),
+    )
+
+
+def _title(found: Starvation) -> str:
+    who = "Each rank waits" if len(found.splits) > 1 else "The job waits"
+    made = f"a batch takes {milliseconds(found.batch_s)} ms to make, " if found.batch_s is not None else ""
+    by = f"{found.workers} worker{'s' if found.workers != 1 else ''} a rank" if found.workers else "no workers"
+    slow = f"; slow is {found.stage}" if found.stage is not LoaderStage.UNKNOWN else ""
+    return f"{who} {milliseconds(found.wait_s)} ms of each step for data, {percent(found.cost)}: {made}by {by}{slow}"
+
+
+def _stages(found: Starvation) -> list[Evidence]:
+    if found.batch_s is None or found.batch_cpu_s is None:
+        return []
+    return [
+        Evidence(
+            source="making one batch, on average (in the data workers)" if found.workers else "making one batch",
+            observed=f"{milliseconds(found.batch_s)} ms, of which {milliseconds(found.batch_cpu_s)} ms on a CPU",
+        )
+    ]

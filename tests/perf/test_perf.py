@@ -1,0 +1,147 @@
+"""The answer of `ups-doctor perf`: from steps put together by hand, and from real runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import made_steps as made
+import pytest
+
+from diagnostics.dynamic.steps.view import step_view
+from diagnostics.perf.answer import PerfAnswer
+from diagnostics.perf.command_line import with_one_rank
+from diagnostics.perf.engine import made_of
+from diagnostics.perf.page import json_text, markdown, terminal_lines
+from diagnostics.perf.pictures import draw
+
+FAST = {"data": 0.002, "forward": 0.01, "backward": 0.1, "optimizer": 0.002, "other": 0.002}
+LATE = {"data": 0.002, "forward": 0.01, "backward": 0.025, "optimizer": 0.002, "other": 0.077}
+
+
+def answer() -> PerfAnswer:
+    job = made.job(made.rank(0, FAST, waits=0.075), made.rank(1, LATE), delays={0: 0.0, 1: 0.0})
+    return made_of(job, step_view(job))
+
+
+def test_the_terminal_says_who_is_waited_for_what_limits_and_what_would_give_most() -> None:
+    assert terminal_lines(answer(), "report: perf.md") == [
+        "1.32 of 2 ranks are at work on average, the rest waits; 116 ms a step; the bound is one rank that the others "
+        "wait for.",
+        "",
+        "  rank  step ms  data wait  forward  backward  waits for ranks  optimizer  other host work  no CPU",
+        "     0      116       2.00     10.0      25.0             75.0       2.00             2.00    0.00",
+        "     1      116       2.00     10.0      25.0             0.00       2.00             77.0    0.00",
+        "",
+        "  steps 11 to 100, 90 of them steady; means, host times",
+        "  samples a second: 69",
+        "  exposed communication: 0 % of the step; waiting for a late rank: 32 % on average",
+        "  straggler: rank 1 in 100 % of the steps, 65 % of each: it computes something beside the model",
+        "  4 CPUs: the job 25 %, others 0 %, idle 75 %",
+        "",
+        "  1.  65 %  rank 1 is last in 100 % of the steps, by 75.0 ms: it computes something beside the model (other "
+        "host work)",
+        "            do this work less often, in a process of its own, or spread over the ranks. Estimate: up to 65 % "
+        "of the step",
+        "",
+        "  report: perf.md",
+    ]
+
+
+def test_page_json_and_pictures_say_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need it: pip install matplotlib")
+    names, missing = draw(answer(), tmp_path)
+    assert (names, missing) == (["steps_by_rank.png", "step_times.png", "waits_over_time.png"], "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [*names, *(name.replace(".png", ".svg") for name in names)]
+    )
+    page = markdown(answer(), names)
+    assert "1. **65 %** (estimate; measured cost 65 %): rank 1 is last in 100 % of the steps" in page
+    assert all(f"![{name}]({name})" in page for name in names)
+    told = json.loads(json_text(answer()))
+    assert (told["schema"], told["kind"], told["bound"], told["efficiency"]) == (1, "perf", "late_rank", None)
+    assert told["straggler"] == {
+        "rank": 1, "often": 1.0, "cost": 0.6466, "reason": "cpu", "phase": "other", "same_model": True,
+    }  # fmt: skip
+    assert told["ranks"][0]["phases_s"]["collective"] == 0.075
+
+
+@pytest.mark.parametrize(
+    ("command", "one"),
+    [
+        ("torchrun --nproc-per-node=4 train.py -n 4", "torchrun --nproc-per-node=1 train.py -n 4"),
+        ("/venv/bin/torchrun --nproc_per_node 2 train.py", "/venv/bin/torchrun --nproc_per_node 1 train.py"),
+        ("python -m torch.distributed.run -n 2 a.py", "python -m torch.distributed.run -n 1 a.py"),
+        ("accelerate launch --num_processes 2 a.py --x 1", "accelerate launch --num_processes 1 a.py --x 1"),
+        ("torchrun train.py --num_processes 3", None),
+        ("python train.py --num_processes 3", None),
+        ("bash run.sh", None),
+    ],
+)  # fmt: skip
+def test_the_line_of_one_rank_changes_the_launcher_s_number_only(command: str, one: str | None) -> None:
+    changed = with_one_rank(command.split())
+    assert (None if changed is None else " ".join(changed)) == one
+
+
+TRAIN = """
+import sys, time
+import torch
+from torch import nn
+
+torch.set_num_threads(1)
+print("a line of the job")
+model = nn.Linear(8, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(int(sys.argv[1])):
+    model(torch.ones(4, 8)).sum().backward()
+    time.sleep(0.005)
+    optimizer.step()
+"""
+
+
+def perf(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    doctor = str(Path(sys.executable).with_name("ups-doctor"))
+    return subprocess.run(
+        [doctor, "perf", *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_a_command_is_run_until_it_is_measured_and_asked_again_later(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    # It would train for an hour.
+    first = perf(tmp_path, "--steps", "40", "--report-dir", "out", "--json", "--", sys.executable, "train.py", "720000")
+    assert first.returncode == 0, first.stderr
+    told = json.loads(first.stdout)
+    assert "a line of the job" in first.stderr
+    assert told["bound"] == "host"
+    assert told["steps"]["last"] >= 40
+    assert json.loads((tmp_path / "out" / "record" / "job.json").read_text())["ended_by"] == "measured"
+
+    again = perf(tmp_path, "out", "--json")
+    assert (again.returncode, json.loads(again.stdout)) == (0, told)
+    assert (tmp_path / "out" / "perf.md").read_text().startswith("# Why it is not N times as fast\n")
+
+
+def test_a_command_that_is_not_there_gives_the_code_of_a_shell(tmp_path: Path) -> None:
+    found = perf(tmp_path, "--report-dir", "out", "--", "no-such-program")
+    assert (found.returncode, found.stdout, found.stderr.splitlines()[0]) == (
+        127, "", "error: no-such-program: command not found",
+    )  # fmt: skip
+
+
+def test_too_few_steps_and_wrong_use_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN)
+    few = perf(tmp_path, "--report-dir", "out", "--", sys.executable, "train.py", "4")
+    said = "too little to tell: 4 optimizer steps on the busiest rank; 10 steady ones that all ranks made are needed"
+    assert (few.returncode, few.stderr.splitlines()[0]) == (3, f"error: {said}")
+    wrong = {
+        ("--",): "error: no command behind --",
+        ("out", "--", "true"): "error: perf takes a RUN or -- CMD, not both",
+        ("--baseline",): "error: --baseline needs -- CMD: a run that is over cannot be repeated with one rank",
+        (): "error: reports holds no watched run",
+    }
+    assert {
+        words: (found.returncode, found.stderr.splitlines()[0]) for words in wrong if (found := perf(tmp_path, *words))
+    } == {words: (2, said) for words, said in wrong.items()}
