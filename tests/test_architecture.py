@@ -62,6 +62,7 @@ ARROWS = {
         "s/program s/torch_code s/launch_files"
     ),
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
+    "diagnosis/training": "diagnosis record d/job d/replicas",
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",
@@ -111,6 +112,7 @@ AGENT_ARROWS = {
     "process_hooks": " shared",
     "torch_hooks": " shared",
     "data_hooks": " shared torch_hooks",
+    "training_hooks": " shared torch_hooks",
     "capturing": " shared torch_hooks",
 }
 LONG = {"agent": "agent", "s": "static", "d": "dynamic", "m": "machine"}

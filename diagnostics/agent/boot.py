@@ -170,6 +170,7 @@ def _torch_is_here(agent):
     from .data_hooks import loader_hooks
     from .shared import redaction
     from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore, parameter_prints
+    from .training_hooks import marks
 
     redaction.load()  # while files can still be opened
     file_io.watch(agent)
@@ -179,7 +180,7 @@ def _torch_is_here(agent):
     lifecycle.watch(agent)
     activity = modules.watch(agent)
     activity.outermost = loader_hooks.watch(agent)
-    parameter_prints.watch(agent)
+    marks.watch(agent, parameter_prints.watch(agent))
     if os.environ.get("UPS_DOCTOR_CAPTURE"):
         from . import capturing
 

@@ -50,13 +50,14 @@ def _told(agent, original, function, kind, position):
         try:
             return original(*args, **kwargs)
         except Exception as error:
-            _failed(agent, kind, function, _file(args[position:], kwargs), error, sys._getframe(1))
+            _failed(agent, kind, function, file_of(args[position:], kwargs), error, sys._getframe(1))
             raise
 
     return disguised(call, original)
 
 
-def _file(rest, kwargs):
+def file_of(rest, kwargs):
+    """Returns the path of the file among these arguments, "<class>" of what has none."""
     named = (kwargs[name] for name in ("f", "file", "name", "filename") if name in kwargs)
     file = rest[0] if rest else next(named, "")
     if hasattr(file, "__fspath__"):

@@ -59,6 +59,7 @@ class Prints:
 
     def __init__(self, agent):
         self._agent, self.models = agent, Models()
+        self.marks = None  # told of each step and backward pass
         self.forget()
 
     def forget(self):
@@ -75,6 +76,9 @@ class Prints:
             if followed is None:
                 followed = self._follow(optimizer)
             followed.count += 1
+            if self.marks is not None and not self.marks.broken:
+                with tensor_samples.unseen():
+                    self.marks.step(optimizer, followed)
             if followed.count >= followed.next and not self._broken:
                 followed.next = followed.count + 1 if followed.extra else next_look(followed.count)
                 followed.extra = 0
@@ -84,12 +88,14 @@ class Prints:
         except Exception as error:
             self._give_up(error)
 
-    def backward(self, tensors):
-        """Reads the loss. Never raises."""
+    def backward(self, tensors, adds):
+        """Reads the loss; `adds`: the pass adds to gradients. Never raises."""
         try:
             self._backwards += 1
             with tensor_samples.unseen():
                 self._loss = loss = tensor_samples.scalar_of(tensors[0])
+                if self.marks is not None and not self.marks.broken:
+                    self.marks.backward(tensors, loss, adds)
             if loss is not None and not isfinite(loss) and self._bad_losses < MOST_BAD_LOSSES and not self._broken:
                 self._bad_losses += 1
                 self._tell_bad_loss(loss)
@@ -99,6 +105,9 @@ class Prints:
     def backward_ended(self):
         """Looks at the gradients there are, where the next step is looked at. Never raises."""
         try:
+            if self.marks is not None and not self.marks.broken:
+                with tensor_samples.unseen():
+                    self.marks.backward_ended()
             for followed in list(self._followed.values()):
                 if followed.count + 1 >= followed.next and not self._broken:
                     optimizer = followed.ref()
@@ -106,6 +115,10 @@ class Prints:
                         followed.graded = _graded(optimizer) if optimizer is not None else None
         except Exception as error:
             self._give_up(error)
+
+    def followed(self, optimizer):
+        """Returns what is known of an optimizer that made a step, else None."""
+        return self._followed.get(id(optimizer))
 
     def _follow(self, optimizer):
         key = id(optimizer)
@@ -119,7 +132,7 @@ class Prints:
     def _tell_bad_loss(self, loss):
         steps = {one.index: one.count for one in self._followed.values()}
         at = own_frames(sys._getframe(1))
-        self._write(
+        self.write(
             {"what": "bad-loss", "loss": tensor_samples.shown(loss), "backward": self._backwards, "at": at,
              "steps": max(steps.values(), default=0), "ns": time.monotonic_ns()}
         )  # fmt: skip
@@ -134,7 +147,7 @@ class Prints:
         self._tell_model(optimizer, followed, parameters, at)
         share = tensor_samples.share_of(2 * len(parameters))
         rows = [_row(one, share) for one in parameters]
-        self._write(
+        self.write(
             {
                 "what": "step", "optimizer": followed.index, "step": followed.count, "ns": time.monotonic_ns(),
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
@@ -170,9 +183,9 @@ class Prints:
         model["loose_count"] = len(loose)
         if model != followed.model:
             followed.model = model
-            self._write(model)
+            self.write(model)
 
-    def _write(self, line):
+    def write(self, line):
         """Appends one line; the file is opened for each, since a job may close descriptors that are not its own."""
         if self._agent.file is None:
             return
@@ -252,7 +265,7 @@ def _group_facts():
 
 
 def watch(agent):
-    """Hooks the steps of all optimizers, where this torch can tell of them before they are made."""
+    """Hooks the steps of all optimizers, where this torch can tell of them before they are made; returns the Prints."""
     leave_uncompiled(sys.modules[__name__], tensor_samples, wrapped_models)
     prints = Prints(agent)
     prints.models.follow(agent.modules.names)
@@ -262,6 +275,7 @@ def watch(agent):
         wrapped_models.WRAPPER,
         lambda: after_init(sys.modules[wrapped_models.WRAPPER].DistributedDataParallel, prints.models.wrapped),
     )
+    return prints
 
 
 def _watch_optimizers(prints):
@@ -286,7 +300,7 @@ def _watch_optimizers(prints):
     def backward(*args, **kwargs):
         if is_compiling():
             return original(*args, **kwargs)
-        prints.backward(args[0])
+        prints.backward(args[0], kwargs.get("accumulate_grad", False))
         result = original(*args, **kwargs)
         prints.backward_ended()
         return result
