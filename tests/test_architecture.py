@@ -62,7 +62,7 @@ ARROWS = {
         "s/program s/torch_code s/launch_files"
     ),
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
-    "diagnosis/training": "diagnosis record d/job d/replicas",
+    "diagnosis/training": "diagnosis record d/job d/replicas s/program s/torch_code",
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",

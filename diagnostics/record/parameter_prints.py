@@ -80,6 +80,8 @@ class OptimizedModel:
     in_model: tuple[bool, ...]  # whether a module that was called or wrapped holds it
     loose: tuple[tuple[str, str], ...] = ()  # name and shape of parameters with a gradient and in no optimizer
     loose_count: int = 0
+    late: int = 0  # of the loose ones, in modules that were made after the first optimizer
+    loaded: bool = True  # a state was read from somewhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,7 @@ class Look:
     backwards: int
     world_size: int
     number: int | None  # the default group's own counter
+    loose: tuple[TensorPrint, ...] = ()  # of the model's loose parameters
     wrappers: tuple[WrapperFacts, ...]
 
 
@@ -169,6 +172,8 @@ def _model(value: Mapping[str, Any], homes: Homes) -> OptimizedModel:
         in_model=_filled((one is True for one in some_of(value.get("in_model"), MOST_TENSORS)), len(names), True),
         loose=tuple((text_of(name), text_of(shape)) for name, shape in loose),
         loose_count=count_of(value.get("loose_count")),
+        late=count_of(value.get("late")),
+        loaded=value.get("loaded") is not False,
     )
 
 
@@ -189,6 +194,7 @@ def _look(value: Mapping[str, Any], model: OptimizedModel | None, homes: Homes) 
         backwards=count_of(value.get("backwards")),
         world_size=count_of(value.get("world_size")),
         number=number_of(value.get("number")),
+        loose=tuple(_print(one) for one in some_of(value.get("loose"), MOST_TENSORS)),
         wrappers=tuple(
             _wrapper(one, homes) for one in some_of(value.get("wrappers"), MOST_WRAPPERS) if isinstance(one, Mapping)
         ),

@@ -36,6 +36,7 @@ class Activity:
         self.threads = {}  # thread ident -> OpenModules
         self.strings = None
         self.outermost = None  # told of each call of an outermost module: (module, args, kwargs)
+        self.made = None  # told of each module that is made, once there is an optimizer
         self.inner = None  # told of each call that returned, while somebody looks: (module, args, result)
         self._stacks = []
         self.ring = self.constructed = None

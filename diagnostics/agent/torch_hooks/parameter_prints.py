@@ -144,7 +144,7 @@ class Prints:
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
         if len(parameters) > MOST_TENSORS:  # evenly, and the same ones on all ranks
             parameters = [parameters[index * len(parameters) // MOST_TENSORS] for index in range(MOST_TENSORS)]
-        self._tell_model(optimizer, followed, parameters, at)
+        loose = self._tell_model(optimizer, followed, parameters, at)
         share = tensor_samples.share_of(2 * len(parameters))
         rows = [_row(one, share) for one in parameters]
         self.write(
@@ -152,13 +152,14 @@ class Prints:
                 "what": "step", "optimizer": followed.index, "step": followed.count, "ns": time.monotonic_ns(),
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
                 "rates": [_rate(group.get("lr")) for group in optimizer.param_groups[:8]], "closure": closure,
+                "loose": [_row(one, tensor_samples.LEAST_OF_ONE)[0] for one in loose],
                 "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards,
                 "wrappers": self.models.wrapper_facts(), **_group_facts(),
             }
         )  # fmt: skip
 
     def _tell_model(self, optimizer, followed, parameters, at):
-        """Writes names, shapes and what synchronises them, where that is new."""
+        """Writes names, shapes and what synchronises them, where that is new; returns what is in no optimizer."""
         known = self.models.parameters()
         wrappers = self.models.living()
         own = _ids(optimizer)
@@ -181,9 +182,12 @@ class Prints:
         ]  # fmt: skip
         model["loose"] = [[name, "x".join(map(str, one.shape)) or "scalar"] for name, one in loose[:MOST_LOOSE]]
         model["loose_count"] = len(loose)
+        model["late"] = self.models.made_late({id(one) for _, one in loose[:MOST_LOOSE]})
+        model["loaded"] = self.marks is None or self.marks.has_loaded()
         if model != followed.model:
             followed.model = model
             self.write(model)
+        return [one for _, one in loose[:MOST_LOOSE]]
 
     def write(self, line):
         """Appends one line; the file is opened for each, since a job may close descriptors that are not its own."""
@@ -269,6 +273,7 @@ def watch(agent):
     leave_uncompiled(sys.modules[__name__], tensor_samples, wrapped_models)
     prints = Prints(agent)
     prints.models.follow(agent.modules.names)
+    prints.models.activity = agent.modules
     agent.at_fork.append(prints.forget)
     when_imported(wrapped_models.OPTIMIZER, lambda: _watch_optimizers(prints))
     when_imported(

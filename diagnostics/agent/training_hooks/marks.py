@@ -37,6 +37,7 @@ class Marks:
     def __init__(self, agent, prints):
         self.agent, self._prints = agent, prints
         self._left, self.broken, self.steps = MOST_MARKS, False, 0
+        self.loads = 0  # files and states that were
         self.roots, self.origin = roots.Roots(), module_values.Origin(self)
         self.modes, self.rates = root_modes.Modes(self), learning_rates.Rates(self)
         parts = (
@@ -79,6 +80,10 @@ class Marks:
                     tell(module, root)
         except Exception as error:
             self.give_up(error)
+
+    def has_loaded(self):
+        """Whether a state was read from anywhere."""
+        return self.loads > 0 or "safetensors" in sys.modules
 
     def count_of(self, optimizer):
         """Returns how many steps an optimizer began."""

@@ -21,6 +21,7 @@ def watch(marks):
         state = args[1] if len(args) > 1 else kwargs.get("state_dict")
         missing, unexpected = list(result.missing_keys), list(result.unexpected_keys)
         nothing = bool(missing) and len(unexpected) >= len(state) > 0
+        marks.loads += not nothing
         if nothing and not marks.broken:
             marks.tell(
                 "nothing-loaded", root=type(module).__qualname__, model=id(module), keys=len(unexpected),

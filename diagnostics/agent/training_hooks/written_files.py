@@ -1,4 +1,4 @@
-"""Checkpoints as they are written: which file, from when to when, and whether the state of a model in it is empty."""
+"""Checkpoints that are written and read: which file, from when to when, whether the state of a model in it is empty."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _STATES = ("model", "state_dict", "model_state_dict", "net", "module", "weights"
 
 
 def watch(marks):
-    """Wraps torch.save once more, inside of what tells of failures."""
+    """Wraps torch.save and torch.load once more."""
     when_imported(MODULES[0], lambda: _watch_save(marks))
+    when_imported(MODULES[0], lambda: _watch_load(marks))
 
 
 def _watch_save(marks):
@@ -37,10 +38,24 @@ def _watch_save(marks):
         return result
 
     marks.agent.at_fork.append(told.clear)
-    wrapped = disguised(save, original)
-    for name in MODULES:
-        if vars(sys.modules.get(name, sys)).get("save") is original:
-            sys.modules[name].save = wrapped
+    _replace("save", save, original)
+
+
+def _watch_load(marks):
+    original = sys.modules[MODULES[0]].load
+
+    def load(*args, **kwargs):
+        marks.loads += 1
+        return original(*args, **kwargs)
+
+    _replace("load", load, original)
+
+
+def _replace(name, wrapper, original):
+    wrapped = disguised(wrapper, original)
+    for module in MODULES:
+        if vars(sys.modules.get(module, sys)).get(name) is original:
+            setattr(sys.modules[module], name, wrapped)
 
 
 def _tell(marks, told, args, kwargs, began, frame):
