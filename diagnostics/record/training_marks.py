@@ -162,10 +162,9 @@ Mark = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retracted:
-    """What was told before of an optimizer's gradients, or of a model's state, is so no more."""
+    """Something was loaded into a model after all."""
 
-    optimizer: int | None = None
-    model: int | None = None
+    model: int
 
 
 def mark_from(value: Mapping[str, Any], homes: Homes) -> Mark | Retracted | None:
@@ -179,16 +178,10 @@ def still_so(marks: list[Mark | Retracted]) -> tuple[Mark, ...]:
     found: list[Mark] = []
     for mark in marks:
         if isinstance(mark, Retracted):
-            found = [one for one in found if not _takes_back(mark, one)]
+            found = [one for one in found if not (isinstance(one, NothingLoaded) and one.model == mark.model)]
         else:
             found.append(mark)
     return tuple(found)
-
-
-def _takes_back(mark: Retracted, one: Mark) -> bool:
-    if isinstance(one, KeptGradients):
-        return one.optimizer == mark.optimizer
-    return isinstance(one, NothingLoaded) and one.model == mark.model
 
 
 def _kept(value: Mapping[str, Any], homes: Homes) -> KeptGradients:
@@ -289,6 +282,5 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
     "leaf-losses": _leaves, "nothing-loaded": _loaded, "saved": _saved,
-    "cleared-gradients": lambda value, _: Retracted(optimizer=count_of(value.get("optimizer"))),
     "something-loaded": lambda value, _: Retracted(model=count_of(value.get("model"))),
 }  # fmt: skip

@@ -53,7 +53,7 @@ class GradientWatch(Part):
             return
         gradient = self._gradient(kept)
         if gradient is None or _is_zero(gradient):
-            self._close(kept)
+            self._open.pop(followed.index, None)
             return
         if kept.seen:
             kept.run += 1
@@ -72,7 +72,7 @@ class GradientWatch(Part):
             if kept.parameter is not None:
                 gradient = self._gradient(kept)
                 if gradient is None or not _is_same(gradient, kept) or _is_zero(gradient):
-                    self._close(kept)
+                    self._open.pop(kept.followed.index, None)
                 elif not kept.seen and is_due(kept.run + 1):
                     self._backward_at = own_frames(sys._getframe(1))
 
@@ -101,11 +101,6 @@ class GradientWatch(Part):
     def _gradient(self, kept):
         parameter = kept.parameter() if kept.parameter is not None else None
         return parameter.grad if parameter is not None else None
-
-    def _close(self, kept):
-        self._open.pop(kept.followed.index, None)
-        if kept.run >= 1:  # it may have been told that there is nothing that clears it
-            self.marks.tell("cleared-gradients", optimizer=kept.followed.index, step=kept.followed.count)
 
 
 def _is_same(gradient, kept):

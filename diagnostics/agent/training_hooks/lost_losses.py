@@ -49,9 +49,9 @@ class LostLosses(Part):
     def backward(self, tensors, loss, adds):
         """Counts a loss that is not finite."""
         self._backwards += 1
+        self._forwards = self._root = 0
         if not adds:
             return
-        self._forwards = self._root = 0
         if loss is None:  # on a device, or inside of another pass
             return
         if isfinite(loss):

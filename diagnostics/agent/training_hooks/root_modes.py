@@ -29,8 +29,9 @@ class Modes(Part):
         self._interval = {}  # id -> (Root, whether one of its forward passes since the latest step was in train mode)
         self._by_optimizer = {}  # number of an optimizer -> {id of a root: [steps in train, steps in eval in a row]}
         self._places = {}  # id of a module -> (weak reference, where eval() was called on it last)
+        self._trained = {}  # id of what is inside of wrappers -> steps that followed a forward pass in train mode
         self._evaluated = False  # eval() was called on anything
-        self.optimizers = 0
+        self.optimizers, self.quiet = 0, False
 
     def forward(self, module, root):
         """Notes the mode of one call."""
@@ -42,8 +43,8 @@ class Modes(Part):
             before = self._interval.get(root.key)
             if before is None or (training and not before[1]):
                 self._interval[root.key] = root, training
-        elif training and not self._evaluated and root.normalises and root.trained:
-            root.quiet_run += 1
+        elif training and not self._evaluated and root.normalises and id(inner) in self._trained:
+            root.quiet_run, self.quiet = root.quiet_run + 1, True
             if root.quiet_run == EVALUATION:
                 self._note_quiet(root, inner)
 
@@ -55,11 +56,14 @@ class Modes(Part):
         counts = self._by_optimizer.setdefault(followed.index, {})
         self.optimizers = len(self._by_optimizer)
         left = [root for root, training in interval.values() if not training]
+        for root in self.marks.roots if self.quiet else ():
+            root.quiet_run = 0
+        self.quiet = False
         for root, training in interval.values():
             count = counts.setdefault(root.key, [0, 0])
-            root.quiet_run = 0
             if training:
-                root.trained += 1
+                inner = id(root.inner())
+                self._trained[inner] = self._trained.get(inner, 0) + 1
                 count[0], count[1] = count[0] + 1, 0
             elif count[0] and len(left) == len(interval):
                 count[1] += 1
@@ -80,7 +84,7 @@ class Modes(Part):
                 inner = root.inner()
                 self.marks.tell(
                     "evaluated-in-train", root=type(inner).__qualname__, runs=root.quiet_runs, at=root.evaluated_at,
-                    trained=root.trained, optimizers=self.optimizers, norm=_first(inner, is_norm),
+                    trained=self._trained.get(id(inner), 0), optimizers=self.optimizers, norm=_first(inner, is_norm),
                 )  # fmt: skip
 
     def _note_quiet(self, root, inner):

@@ -1,8 +1,8 @@
-"""Gradients are never cleared: each step uses the sum of all gradients since the first.
+"""Gradients are not cleared between steps: each step uses the sum of all gradients before it.
 
 What it does: follows the gradient of one parameter of each optimizer. Where what a step used is still there, untouched
-and not zero, when the next backward pass adds to it, ten times and more in a row from the first step on, nothing clears
-it: `zero_grad()` is missing, stands before the loop, or is called on another optimizer or model.
+and not zero, when the next backward pass adds to it, ten times and more in a row from the first step on, `zero_grad()`
+is missing, stands before the loop, or is called on another optimizer or model.
 
 Why it matters: the steps point where the first batches pointed, and grow; the loss falls at first and then stands or
 rises. Accumulation over some batches, with a step and a clearing after them, is another thing and left alone.
@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 
 from diagnostics.core.findings import Confidence, Evidence
-from diagnostics.diagnosis.mark_match import latest, runs_on, training_match
+from diagnostics.diagnosis.mark_match import latest, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.source_lines import lines_like, own
@@ -39,15 +39,14 @@ NAME = "gradients-never-cleared"
 CLASS = "gradients-not-cleared"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
-LONG = 20  # steps: while a job runs, it may yet clear them
 
 _CLEARS = re.compile(r"\bzero_grad\b|\.grad\s*=\s*None|\.grad(?:\.data)?\.zero_\(|\.grad(?:\.data)?\.fill_\(0")
 
 
 def match(job: Job) -> Match | None:
-    """Returns the optimizer whose gradients nothing clears."""
+    """Returns the optimizer whose gradients nothing clears for many steps."""
     found = latest(job, KeptGradients, lambda mark: mark.optimizer)
-    if not found or (runs_on(job) and max(one.mark.run for one in found) < LONG):
+    if not found:
         return None
     first = max(found, key=lambda one: one.mark.run)
     mark, process = first.mark, first.process
@@ -64,8 +63,8 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"Nothing clears the gradients between the steps{at}: each of {mark.run} and more steps in a row used "
-        "the sum of all gradients since the first",
+        title=f"Nothing clears the gradients between the steps{at}: {mark.run} and more in a row used the sum of all "
+        "gradients since the first",
         evidence=[
             Evidence(
                 source=f"gradient of one parameter, from step {mark.step - mark.run} to step {mark.step}",
