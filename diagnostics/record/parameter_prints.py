@@ -78,6 +78,7 @@ class OptimizedModel:
     wrapper: tuple[int, ...]  # N: synchronised by the Nth; -N: inside of it and left alone; 0: in none
     sharded: tuple[bool, ...]
     in_model: tuple[bool, ...]  # whether a module that was called or wrapped holds it
+    learns: tuple[bool, ...] = ()  # whether it requires gradients
     loose: tuple[tuple[str, str], ...] = ()  # name and shape of parameters with a gradient and in no optimizer
     loose_count: int = 0
     late: int = 0  # of the loose ones, in modules that were made after the first optimizer
@@ -170,6 +171,7 @@ def _model(value: Mapping[str, Any], homes: Homes) -> OptimizedModel:
         wrapper=_filled((number_of(one) or 0 for one in some_of(value.get("wrapper"), MOST_TENSORS)), len(names), 0),
         sharded=_filled((one is True for one in some_of(value.get("sharded"), MOST_TENSORS)), len(names), False),
         in_model=_filled((one is True for one in some_of(value.get("in_model"), MOST_TENSORS)), len(names), True),
+        learns=_filled((one is True for one in some_of(value.get("learns"), MOST_TENSORS)), len(names), False),
         loose=tuple((text_of(name), text_of(shape)) for name, shape in loose),
         loose_count=count_of(value.get("loose_count")),
         late=count_of(value.get("late")),

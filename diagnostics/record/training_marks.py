@@ -83,6 +83,7 @@ class LossLeftOut:
     loss: float
     name: str
     path: tuple[Frame, ...]
+    guard: bool = False  # the path is that of the line that asked whether it is finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +224,7 @@ def _left_out(value: Mapping[str, Any], homes: Homes) -> LossLeftOut:
     return LossLeftOut(
         run=count_of(value.get("run")), step=count_of(value.get("step")), steps=count_of(value.get("steps")),
         backwards=count_of(value.get("backwards")), loss=float("nan") if loss is None else loss,
-        name=text_of(value.get("name")), path=frames_of(value.get("at"), homes),
+        name=text_of(value.get("name")), path=frames_of(value.get("at"), homes), guard=value.get("guard") is True,
     )  # fmt: skip
 
 

@@ -167,7 +167,7 @@ class Prints:
         model = {
             "what": "model", "optimizer": followed.index, "class": type(optimizer).__qualname__, "at": at,
             "made": self.models.made.get(id(optimizer), []), "tensors": len(own),
-            "names": [], "shapes": [], "wrapper": [], "sharded": [], "in_model": [],
+            "names": [], "shapes": [], "wrapper": [], "sharded": [], "in_model": [], "learns": [],
         }  # fmt: skip
         for index, one in enumerate(parameters):
             name, sharded, _ = known.get(id(one), ("parameter %d" % index, False, None))
@@ -176,6 +176,7 @@ class Prints:
             model["wrapper"].append(_wrapper_of(one, wrappers))
             model["sharded"].append(sharded or tensor_samples.why_not(one) == tensor_samples.SHARDED)
             model["in_model"].append(id(one) in known)
+            model["learns"].append(one.requires_grad)
         loose = [
             (name, one) for key, (name, _, one) in known.items()
             if key not in all_own and one.requires_grad and one.grad is not None

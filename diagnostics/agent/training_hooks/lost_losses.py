@@ -77,7 +77,7 @@ class LostLosses(Part):
                     self._tell(root, found, own_frames(frame))
                     return
             frame = frame.f_back
-        self.marks.origin.wait(self._forwards)
+        self.marks.origin.wait(self._forwards, self._backwards)
 
     def _tell(self, root, found, at):
         name, loss = found
@@ -85,7 +85,7 @@ class LostLosses(Part):
             "loss-left-out", run=self._forwards, backwards=self._backwards, step=self.marks.steps, name=name,
             loss=tensor_samples.shown(loss), at=at,
         )  # fmt: skip
-        self.marks.origin.wait(self._forwards)
+        self.marks.origin.wait(self._forwards, self._backwards)
 
 
 def _bad_loss_in(frame):

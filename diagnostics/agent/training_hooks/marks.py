@@ -14,6 +14,7 @@ from ..imports import when_imported
 from ..torch_hooks import wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
+    guards,
     kept_gradients,
     leaf_losses,
     learning_rates,
@@ -51,7 +52,7 @@ class Marks:
     def forget(self):
         """Starts over, in a forked child."""
         self._left, self.broken, self.steps = MOST_MARKS, False, 0
-        self.roots, self.origin = roots.Roots(), module_values.Origin(self)
+        self.roots = roots.Roots()
         for tell in self._on_fork:
             tell()
 
@@ -119,8 +120,8 @@ class Marks:
 def watch(agent, prints):
     """Has `prints` and the calls of modules tell; wraps what makes schedulers, scalers, states and files."""
     leave_uncompiled(
-        sys.modules[__name__], kept_gradients, leaf_losses, learning_rates, loss_scalers, lost_losses, module_values,
-        part, root_modes, roots, state_loads, written_files,
+        sys.modules[__name__], guards, kept_gradients, leaf_losses, learning_rates, loss_scalers, lost_losses,
+        module_values, part, root_modes, roots, state_loads, written_files,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

@@ -11,6 +11,7 @@ import sys
 from math import isfinite, sqrt
 
 from ..torch_hooks import tensor_samples
+from .guards import Guards
 
 MOST_BYTES = 8 << 20  # of one pass
 MOST_OF_ONE = 256 * 1024
@@ -24,12 +25,14 @@ class Origin:
     def __init__(self, marks):
         self._marks = marks
         self.waits, self._passes = False, 0
-        self._left, self._bad, self._root, self._modules, self._run = 0, None, None, 0, 0
+        self.guards = Guards()
+        self._left, self._bad, self._root, self._modules = 0, None, None, 0
+        self._run = self._backwards = 0
 
-    def wait(self, run=0):
-        """Asks for the next forward pass to be looked at; `run`: how many in a row led nowhere."""
-        if self._passes < MOST_PASSES:
-            self.waits, self._run, self._root = True, run, None
+    def wait(self, run=0, backwards=0):
+        """Asks for the next forward pass to be looked at; `run`: how many in a row led to no backward pass."""
+        if self._passes < MOST_PASSES and not self.waits:
+            self.waits, self._run, self._root, self._backwards = True, run, None, backwards
 
     def forward(self, module, root):
         """A model is called: the pass begins, or the next one does and this one ends."""
@@ -38,10 +41,13 @@ class Origin:
             self._root, self._left, self._bad, self._modules = root.key, MOST_BYTES, None, 0
             self._ends_at = None
             activity.inner = self._called
+            self.guards.open()
         elif self._root == root.key:
             self.waits, activity.inner = False, None
+            self.guards.close()
             self._passes += 1
             self._tell()
+            self._tell_guard()
 
     def _called(self, module, args, result):
         """A module returned. Never raises."""
@@ -52,6 +58,7 @@ class Origin:
                     self._look(module, args, result)
         except Exception as error:
             self.waits, self._marks.agent.modules.inner = False, None
+            self.guards.close()
             self._marks.give_up(error)
 
     def _look(self, module, args, result):
@@ -74,6 +81,14 @@ class Origin:
         told = _facts_of(tensor)
         self._left -= min(MOST_OF_ONE, tensor.numel() * tensor.element_size())
         return told
+
+    def _tell_guard(self):
+        if self.guards.found is not None and self._run:
+            name, loss, at = self.guards.found
+            self._marks.tell(
+                "loss-left-out", run=self._run + 1, step=self._marks.steps, backwards=self._backwards, name=name,
+                loss=tensor_samples.shown(loss), at=at, guard=True,
+            )  # fmt: skip
 
     def _tell(self):
         self._marks.tell(

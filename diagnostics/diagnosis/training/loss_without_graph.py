@@ -1,4 +1,4 @@
-"""backward() is called on a tensor that no model computed, so nothing gets a gradient.
+"""A backward pass begins at a tensor that no model computed, so nothing gets a gradient.
 
 What it does: looks at what each backward pass begins at. Where all of them begin at a tensor without a graph, made anew
 with `requires_grad=True`, they end where they begin. Usually the loss was taken apart by `.item()`, `.data`, NumPy or

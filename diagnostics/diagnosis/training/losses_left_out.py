@@ -30,7 +30,8 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 LONG = 16  # passes in a row: a job that runs may yet get over them
 
-_GUARD = re.compile(r"\b(?:if|while|assert)\b.*(?:isfinite|isnan|isinf|nan_to_num|!=\s*\w*loss|\bnan\b)", re.IGNORECASE)
+_ASKS = re.compile(r"\b(?:if|while|assert)\b.*(?:isfinite|isnan|isinf|nan_to_num)")
+_GUARD = re.compile(r"\b(?:if|while|assert)\b.*(?:!=\s*\w*loss|\bnan\b)", re.IGNORECASE)
 
 
 def match(job: Job) -> Match | None:
@@ -40,8 +41,9 @@ def match(job: Job) -> Match | None:
         return None
     first = min(found, key=lambda one: one.mark.step)
     mark, process = first.mark, first.process
-    path = own(process, mark.path)[:1]
-    guards = nearest(job, process, _GUARD, path)[:1]
+    asked = [one for one in process.prints.marks_of(LossLeftOut) if one.guard]
+    path = own(process, (asked[-1] if asked else mark).path)[:1]
+    guards = () if asked else (nearest(job, process, _ASKS, path) or nearest(job, process, _GUARD, path))[:1]
     origin = next(iter(process.prints.marks_of(FirstNotFinite)), None)
     module = origin.module if origin is not None and origin.module is not None else ""
     shown = f"{origin.class_name} {module}".strip() if origin is not None and origin.module is not None else ""
