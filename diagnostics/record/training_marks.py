@@ -163,9 +163,10 @@ Mark = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retracted:
-    """Something was loaded into a model after all."""
+    """Something was loaded into a model after all, or a model was put into eval mode."""
 
-    model: int
+    kind: type
+    model: int = 0
 
 
 def mark_from(value: Mapping[str, Any], homes: Homes) -> Mark | Retracted | None:
@@ -179,7 +180,7 @@ def still_so(marks: list[Mark | Retracted]) -> tuple[Mark, ...]:
     found: list[Mark] = []
     for mark in marks:
         if isinstance(mark, Retracted):
-            found = [one for one in found if not (isinstance(one, NothingLoaded) and one.model == mark.model)]
+            found = [one for one in found if not isinstance(one, mark.kind) or getattr(one, "model", 0) != mark.model]
         else:
             found.append(mark)
     return tuple(found)
@@ -283,5 +284,6 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
     "leaf-losses": _leaves, "nothing-loaded": _loaded, "saved": _saved,
-    "something-loaded": lambda value, _: Retracted(model=count_of(value.get("model"))),
+    "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
+    "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

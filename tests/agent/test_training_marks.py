@@ -95,7 +95,7 @@ def test_what_is_wrong_for_many_steps_is_marked_with_its_lines(watch):
     (saved,) = prints.marks_of(SavedFile)
     assert (saved.file.rpartition("/")[2], saved.empty, saved.ended_ns > saved.began_ns) == ("empty.pt", True, True)
     out = [(one.run, one.step, one.name, [frame.line for frame in one.path]) for one in prints.marks_of(LossLeftOut)]
-    assert out == [(8, 28, "", [25]), (16, 28, "", [25]), (8, 28, "loss", [34])]
+    assert out == [(8, 28, "", [25]), (16, 28, "", [25]), (8, 28, "loss", [34]), (9, 28, "isfinite()", [35])]
     assert all(one.loss != one.loss or abs(one.loss) == float("inf") for one in prints.marks_of(LossLeftOut))
     origins = prints.marks_of(FirstNotFinite)
     assert [(one.module, one.class_name) for one in origins] == [(None, "Linear"), (None, "Linear"), ("1", "Log")]
@@ -153,8 +153,13 @@ TRAINED = """
 """
 
 
+def test_an_evaluation_in_train_mode_is_taken_back_by_one_in_eval_mode(watch):
+    assert _prints(watch, TRAINED + "    model.eval()\n").marks == ()
+
+
 def test_an_evaluation_in_train_mode_is_marked_and_statistics_made_anew_are_not(watch):
-    (mark,) = _prints(watch, TRAINED).marks
+    first, mark = _prints(watch, TRAINED).marks
+    assert first == replace(mark, runs=1, trained=6)
     assert mark == EvaluatedInTrain(
         root="Sequential", module="1 (BatchNorm1d)", runs=2, trained=12, optimizers=1, path=mark.path
     )

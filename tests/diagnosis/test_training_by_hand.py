@@ -22,6 +22,7 @@ from diagnostics.diagnosis.training import (
     evaluated_in_train_mode,
     gradients_died,
     gradients_never_cleared,
+    gradients_reach_little,
     layers_never_trained,
     learning_rate_gone,
     loss_without_graph,
@@ -30,8 +31,8 @@ from diagnostics.diagnosis.training import (
     scaler_skips_for_ever,
 )
 from diagnostics.dynamic.job.job import Job
-from diagnostics.record.agent_data import Steps
-from diagnostics.record.parameter_prints import Look, OptimizedModel, ParameterPrints, TensorPrint
+from diagnostics.record.agent_data import CollectiveCall, Steps
+from diagnostics.record.parameter_prints import NO_GRADIENT, Look, OptimizedModel, ParameterPrints, TensorPrint
 from diagnostics.record.training_marks import (
     EvalModeLeft,
     EvaluatedInTrain,
@@ -333,8 +334,46 @@ def test_ranks_that_left_out_a_step_by_themselves_are_told_and_not_as_weights_th
     assert ranks_step_unequally.match(two_ranks(alone, alone, steps=(40, 38))) is None
 
 
+CUT = replace(
+    MODEL, names=("image.weight", "text.weight", "scale"), shapes=("64x32", "64x32", "scalar"), wrapper=(0, 0, 0),
+    sharded=(False,) * 3, in_model=(True,) * 3, learns=(True,) * 3, loose=(), loose_count=0,
+)  # fmt: skip
+
+
+def test_gradients_that_reach_only_a_scale_are_told_with_the_line_that_gathers() -> None:
+    def said(at_last: TensorPrint = NO_GRADIENT, **model: Any) -> tuple[str, str]:
+        calls = tuple(
+            CollectiveCall(
+                sequence=number, number=number, op="all_gather", group="default", shape="8x32", dtype="float32",
+                root=None, path=frames("loss.py:7"), entered_s=1.0, left_s=1.1,
+            )
+            for number in range(4)
+        )  # fmt: skip
+        found = [
+            replace(
+                look(step, model=replace(CUT, **model)), values=(VALUE,) * 3, loose=(), gradients=(last, last, VALUE)
+            )
+            for step, last in ((1, NO_GRADIENT), (2, NO_GRADIENT), (20, at_last))
+        ]
+        process = a_process(100, agent=agent(steps=40, collectives=calls), prints=ParameterPrints(looks=tuple(found)))
+        told = gradients_reach_little.match(a_job(process, code=0))
+        return (told.finding.title, told.locations[0]) if told is not None else ("", "")
+
+    assert said() == (
+        "image.weight and 1 more parameters are to learn and never have a gradient, only scale has: all_gather "
+        "(loss.py:7) gives tensors without a graph",
+        "loss.py:7",
+    )
+    nothing = ("", "")
+    assert said(loaded=True) == nothing
+    assert said(learns=(False, False, True)) == nothing
+    assert said(shapes=("2x2", "2x2", "32")) == nothing
+    assert said(in_model=(False, False, True)) == nothing
+    assert said(VALUE) == nothing
+
+
 def test_all_signatures_of_one_rank_are_asked_here() -> None:
     asked = {one.CODE for one in SIGNATURES}
     asked |= {one.CODE for one in (checkpoint_written_by_several, layers_never_trained, gradients_died)}
-    asked.add(ranks_step_unequally.CODE)
+    asked |= {ranks_step_unequally.CODE, gradients_reach_little.CODE}
     assert {code for code in discover(diagnosis, broken=[]) if code.startswith("D9")} == asked

@@ -31,7 +31,7 @@ class Modes(Part):
         self._places = {}  # id of a module -> (weak reference, where eval() was called on it last)
         self._trained = {}  # id of what is inside of wrappers -> steps that followed a forward pass in train mode
         self._evaluated = False  # eval() was called on anything
-        self.optimizers, self.quiet = 0, False
+        self.quiet = self.told = False  # whether a run of passes in train mode goes on; whether one was told
 
     def forward(self, module, root):
         """Notes the mode of one call."""
@@ -54,7 +54,6 @@ class Modes(Part):
         if not interval:
             return
         counts = self._by_optimizer.setdefault(followed.index, {})
-        self.optimizers = len(self._by_optimizer)
         left = [root for root, training in interval.values() if not training]
         for root in self.marks.roots if self.quiet else ():
             root.quiet_run = 0
@@ -73,19 +72,12 @@ class Modes(Part):
     def evaluating(self, module, frame):
         """eval() is called on a module."""
         self._evaluated = True
+        if self.told:
+            self.told = False
+            self.marks.tell("evaluated-after-all")
         key = id(module)
         if len(self._places) < MOST_PLACES or key in self._places:
             self._places[key] = weakref.ref(module, lambda _: self._places.pop(key, None)), own_frames(frame)
-
-    def end(self):
-        """Tells of models that were never in eval mode where they computed without gradients."""
-        for root in self.marks.roots:
-            if root.quiet_runs and not self._evaluated:
-                inner = root.inner()
-                self.marks.tell(
-                    "evaluated-in-train", root=type(inner).__qualname__, runs=root.quiet_runs, at=root.evaluated_at,
-                    trained=self._trained.get(id(inner), 0), optimizers=self.optimizers, norm=_first(inner, is_norm),
-                )  # fmt: skip
 
     def _note_quiet(self, root, inner):
         frame = sys._getframe(1)
@@ -95,7 +87,13 @@ class Modes(Part):
             frame = frame.f_back
         if any(one.training for one in inner.modules() if is_norm(one)):
             root.quiet_runs += 1
-            root.evaluated_at = root.evaluated_at or own_frames(sys._getframe(1))
+            if is_due(root.quiet_runs, 1):
+                self.told = True
+                self.marks.tell(
+                    "evaluated-in-train", root=type(inner).__qualname__, runs=root.quiet_runs,
+                    at=own_frames(sys._getframe(1)), trained=self._trained.get(id(inner), 0),
+                    optimizers=len(self._by_optimizer), norm=_first(inner, is_norm),
+                )  # fmt: skip
 
     def _tell(self, root, followed, count, at):
         inner = root.inner()

@@ -14,14 +14,13 @@ _CHANCES = ("p", "drop_prob", "drop_path", "dropout")
 class Root:
     """One outermost module with parameters; `inner` refers to what it wraps."""
 
-    __slots__ = ("evaluated_at", "inner", "key", "modal", "normalises", "quiet_run", "quiet_runs", "ref")
+    __slots__ = ("inner", "key", "modal", "normalises", "quiet_run", "quiet_runs", "ref")
 
     def __init__(self, module, inner, gone):
         self.ref, self.inner, self.key = weakref.ref(module, gone), weakref.ref(inner), id(module)
         self.modal = any(is_modal(one) for one in inner.modules())
         self.normalises = any(is_norm(one) for one in inner.modules())
         self.quiet_run = self.quiet_runs = 0  # forward passes in train mode without gradients
-        self.evaluated_at = []
 
 
 class Roots:
