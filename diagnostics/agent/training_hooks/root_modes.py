@@ -30,6 +30,7 @@ class Modes(Part):
         self._by_optimizer = {}  # number of an optimizer -> {id of a root: [steps in train, steps in eval in a row]}
         self._places = {}  # id of a module -> (weak reference, where eval() was called on it last)
         self._trained = {}  # id of what is inside of wrappers -> steps that followed a forward pass in train mode
+        self._in_eval = False  # whether one of the interval was in eval mode
         self._evaluated = False  # eval() was called on anything
         self.quiet = self.told = False  # whether a run of passes in train mode goes on; whether one was told
 
@@ -40,34 +41,42 @@ class Modes(Part):
             return
         training = inner.training
         if sys.modules["torch"].is_grad_enabled():
-            before = self._interval.get(root.key)
-            if before is None or (training and not before[1]):
-                self._interval[root.key] = root, training
-        elif training and not self._evaluated and root.normalises and id(inner) in self._trained:
+            if training:
+                self._interval[root.key] = root.in_train
+            else:
+                self._interval.setdefault(root.key, root.in_eval)
+                self._in_eval = True
+        elif training and not self._evaluated and root.normalises and root.core in self._trained:
             root.quiet_run, self.quiet = root.quiet_run + 1, True
             if root.quiet_run == EVALUATION:
                 self._note_quiet(root, inner)
 
     def step(self, optimizer, followed):
         """Counts the step for the roots that ran since the one before."""
-        interval, self._interval = self._interval, {}
+        interval = self._interval
         if not interval:
             return
-        counts = self._by_optimizer.setdefault(followed.index, {})
-        left = [root for root, training in interval.values() if not training]
-        for root in self.marks.roots if self.quiet else ():
-            root.quiet_run = 0
-        self.quiet = False
-        for root, training in interval.values():
-            count = counts.setdefault(root.key, [0, 0])
+        if self.quiet:
+            self.quiet = False
+            for root in self.marks.roots:
+                root.quiet_run = 0
+        counts = self._by_optimizer.get(followed.index)
+        if counts is None:
+            counts = self._by_optimizer[followed.index] = {}
+        in_eval = self._in_eval and not any(training for _, training in interval.values())
+        for key, (root, training) in interval.items():
+            count = counts.get(key)
+            if count is None:
+                count = counts[key] = [0, 0]
             if training:
-                inner = id(root.inner())
-                self._trained[inner] = self._trained.get(inner, 0) + 1
-                count[0], count[1] = count[0] + 1, 0
-            elif count[0] and len(left) == len(interval):
+                self._trained[root.core] = count[0] = count[0] + 1
+                count[1] = 0
+            elif count[0] and in_eval:
                 count[1] += 1
                 if is_due(count[1]):
                     self._tell(root, followed, count, own_frames(sys._getframe(1)))
+        interval.clear()
+        self._in_eval = False
 
     def evaluating(self, module, frame):
         """eval() is called on a module."""
@@ -91,7 +100,7 @@ class Modes(Part):
                 self.told = True
                 self.marks.tell(
                     "evaluated-in-train", root=type(inner).__qualname__, runs=root.quiet_runs,
-                    at=own_frames(sys._getframe(1)), trained=self._trained.get(id(inner), 0),
+                    at=own_frames(sys._getframe(1)), trained=self._trained.get(root.core, 0),
                     optimizers=len(self._by_optimizer), norm=_first(inner, is_norm),
                 )  # fmt: skip
 

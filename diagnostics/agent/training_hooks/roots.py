@@ -14,10 +14,12 @@ _CHANCES = ("p", "drop_prob", "drop_path", "dropout")
 class Root:
     """One outermost module with parameters; `inner` refers to what it wraps."""
 
-    __slots__ = ("inner", "key", "modal", "normalises", "quiet_run", "quiet_runs", "ref")
+    __slots__ = ("core", "in_eval", "in_train", "inner", "key", "modal", "normalises", "quiet_run", "quiet_runs", "ref")
 
     def __init__(self, module, inner, gone):
         self.ref, self.inner, self.key = weakref.ref(module, gone), weakref.ref(inner), id(module)
+        self.core = id(inner)  # the same for all wrappers of one model
+        self.in_train, self.in_eval = (self, True), (self, False)
         self.modal = any(is_modal(one) for one in inner.modules())
         self.normalises = any(is_norm(one) for one in inner.modules())
         self.quiet_run = self.quiet_runs = 0  # forward passes in train mode without gradients
