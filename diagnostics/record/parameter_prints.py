@@ -100,7 +100,7 @@ class Look:
     backwards: int
     world_size: int
     number: int | None  # the default group's own counter
-    loose: tuple[TensorPrint, ...] = ()  # of the model's loose parameters
+    loose: tuple[tuple[TensorPrint, TensorPrint], ...] = ()  # the model's loose parameters and their gradients
     wrappers: tuple[WrapperFacts, ...]
 
 
@@ -196,7 +196,11 @@ def _look(value: Mapping[str, Any], model: OptimizedModel | None, homes: Homes) 
         backwards=count_of(value.get("backwards")),
         world_size=count_of(value.get("world_size")),
         number=number_of(value.get("number")),
-        loose=tuple(_print(one) for one in some_of(value.get("loose"), MOST_TENSORS)),
+        loose=tuple(
+            (_print(one[0]), _print(one[1]))
+            for one in some_of(value.get("loose"), MOST_TENSORS)
+            if isinstance(one, list) and len(one) == 2
+        ),
         wrappers=tuple(
             _wrapper(one, homes) for one in some_of(value.get("wrappers"), MOST_WRAPPERS) if isinstance(one, Mapping)
         ),

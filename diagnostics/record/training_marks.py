@@ -153,11 +153,22 @@ class SavedFile:
     empty: bool  # what is a state of a model by its name has no entry
     step: int
     path: tuple[Frame, ...]
+    counter: int | None = None  # the epoch or step that stands in it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadState:
+    """A file that torch.load read before the first step."""
+
+    file: str
+    counter: int | None  # the epoch or step that stands in it
+    optimizer: bool  # the state of one is in it
+    path: tuple[Frame, ...]
 
 
 Mark = (
     KeptGradients | EvalModeLeft | EvaluatedInTrain | RateGone | LossLeftOut | FirstNotFinite | ScalerSkips
-    | LeafLosses | NothingLoaded | SavedFile
+    | LeafLosses | NothingLoaded | SavedFile | ReadState
 )  # fmt: skip
 
 
@@ -277,13 +288,21 @@ def _saved(value: Mapping[str, Any], homes: Homes) -> SavedFile:
     return SavedFile(
         file=text_of(value.get("file")), began_ns=count_of(value.get("began")), ended_ns=count_of(value.get("ns")),
         empty=value.get("empty") is True, step=count_of(value.get("step")), path=frames_of(value.get("at"), homes),
+        counter=number_of(value.get("counter")),
+    )  # fmt: skip
+
+
+def _read(value: Mapping[str, Any], homes: Homes) -> ReadState:
+    return ReadState(
+        file=text_of(value.get("file")), counter=number_of(value.get("counter")),
+        optimizer=value.get("optimizer") is True, path=frames_of(value.get("at"), homes),
     )  # fmt: skip
 
 
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
-    "leaf-losses": _leaves, "nothing-loaded": _loaded, "saved": _saved,
+    "leaf-losses": _leaves, "nothing-loaded": _loaded, "saved": _saved, "read": _read,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

@@ -14,6 +14,7 @@ from diagnostics.record.training_marks import (
     LossLeftOut,
     NothingLoaded,
     RateGone,
+    ReadState,
     SavedFile,
     ScalerSkips,
     TensorRange,
@@ -59,7 +60,7 @@ FAULTY = """
 
     for _ in range(10): torch.tensor(1.0, requires_grad=True).backward()
     print(left.load_state_dict({"module.a": x}, strict=False).unexpected_keys)
-    torch.save({"model": {}}, "empty.pt")
+    torch.save({"model": {}, "epoch": 3}, "empty.pt")
 
     logged = nn.Sequential(nn.Linear(4, 6), Log())
     for _ in range(10):
@@ -94,6 +95,7 @@ def test_what_is_wrong_for_many_steps_is_marked_with_its_lines(watch):
     )
     (saved,) = prints.marks_of(SavedFile)
     assert (saved.file.rpartition("/")[2], saved.empty, saved.ended_ns > saved.began_ns) == ("empty.pt", True, True)
+    assert saved.counter == 3
     out = [(one.run, one.step, one.name, [frame.line for frame in one.path]) for one in prints.marks_of(LossLeftOut)]
     assert out == [(8, 28, "", [25]), (16, 28, "", [25]), (8, 28, "loss", [34]), (9, 28, "isfinite()", [35])]
     assert all(one.loss != one.loss or abs(one.loss) == float("inf") for one in prints.marks_of(LossLeftOut))
@@ -129,6 +131,13 @@ HEALTHY = """
         for one, given in zip(by_hand.parameters(), torch.autograd.grad(by_hand(x).sum(), by_hand.parameters())):
             one.grad = given
         own.step()
+    made, judge = net(), nn.Linear(1, 1)
+    first, second = (torch.optim.SGD(one.parameters(), lr=1e-3) for one in (made, judge))
+    for _ in range(4):
+        first.zero_grad(); judge(made(x)).sum().backward(); first.step()
+        for _ in range(6):
+            with torch.no_grad(): drawn = made(x)
+            second.zero_grad(); judge(drawn).sum().backward(); second.step()
     model.load_state_dict(copy.deepcopy(model.state_dict()))
     ended = weakref.ref(model[0]); del model, optimizer, scheduler, frozen, tuned, one, part; gc.collect()
     print(ended() is None, torch.rand(1).item())
@@ -140,6 +149,27 @@ def test_a_job_that_does_all_this_on_purpose_leaves_no_mark_and_notices_nothing(
     alone, seen = watch(HEAD + HEALTHY, watched=False).stdout, watch(HEAD + HEALTHY).stdout
     assert alone.startswith("True ")
     assert seen == alone
+
+
+RESUMED = """
+    model = nn.Linear(4, 1); optimizer = torch.optim.Adam(model.parameters())
+    def state(epoch): return {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}
+    def step(): optimizer.zero_grad(); model(x).sum().backward(); optimizer.step()
+    if not __import__("os").path.exists("last.pt"):
+        step(); torch.save(state(4), "last.pt")
+        __import__("os")._exit(0)
+    model.load_state_dict(torch.load("last.pt")["model"])
+    step(); torch.save(state(0), "last.pt"); torch.load("last.pt")
+"""
+
+
+def test_a_state_that_is_read_before_the_first_step_is_marked_with_what_it_counts(watch):
+    watch(HEAD + RESUMED)
+    run = watch(HEAD + RESUMED)
+    (marks,) = [one.marks for one in run.record.prints.values() if len(one.marks) == 2]
+    read, saved = marks
+    assert (type(read), read.counter, read.optimizer, [one.line for one in read.path]) == (ReadState, 4, True, [15])
+    assert (type(saved), saved.counter, saved.file) == (SavedFile, 0, read.file)
 
 
 TRAINED = """

@@ -28,6 +28,7 @@ from diagnostics.diagnosis.training import (
     loss_without_graph,
     losses_left_out,
     ranks_step_unequally,
+    resumed_from_the_start,
     scaler_skips_for_ever,
 )
 from diagnostics.dynamic.job.job import Job
@@ -43,6 +44,7 @@ from diagnostics.record.training_marks import (
     Mark,
     NothingLoaded,
     RateGone,
+    ReadState,
     SavedFile,
     ScalerSkips,
     TensorRange,
@@ -271,12 +273,14 @@ MODEL = OptimizedModel(
 VALUE = TensorPrint(checksum=7, size=0.5, first=0.5)
 
 
-def look(step: int, *, model: OptimizedModel = MODEL, loose: int = 7, gradient: float = 0.5, loss: float = 2.5) -> Look:
+def look(
+    step: int, *, model: OptimizedModel = MODEL, loose: int = 7, gradient: float = 0.5, loss: float = 2.5, live: int = 0
+) -> Look:
     """Returns the look before one step."""
     return Look(
         model=model, step=step, values=(replace(VALUE, checksum=step),), rates=(0.1,), graded=1, closure=False,
         gradients=(TensorPrint(checksum=step, size=gradient, first=gradient),), loss=loss, backwards=step, world_size=1,
-        number=None, wrappers=(), loose=(replace(VALUE, checksum=loose),),
+        number=None, wrappers=(), loose=((replace(VALUE, checksum=loose), TensorPrint(checksum=live or step, size=gradient)),),
     )  # fmt: skip
 
 
@@ -298,6 +302,7 @@ def test_a_layer_in_no_optimizer_that_never_changes_is_told_where_it_was_to_lear
     assert said(loaded=True) == ""
     assert layers_never_trained.match(looks(look(1), look(20, loose=8))) is None
     assert layers_never_trained.match(looks(look(1), look(5))) is None
+    assert layers_never_trained.match(looks(look(1, live=4), look(2, live=4), look(20, live=4))) is None
     other = look(3, model=replace(MODEL, optimizer=1))
     assert layers_never_trained.match(looks(look(1), other, look(20))) is None
 
@@ -332,6 +337,33 @@ def test_ranks_that_left_out_a_step_by_themselves_are_told_and_not_as_weights_th
     assert ranks_step_unequally.match(two_ranks(shared, shared, steps=(40, 38), wrapped=False)) is None
     alone = ParameterPrints(looks=(look(1, model=replace(MODEL, wrapper=(0,))),))
     assert ranks_step_unequally.match(two_ranks(alone, alone, steps=(40, 38))) is None
+
+
+READ = ReadState(file=SAVED.file, counter=7, optimizer=True, path=frames("train.py:1"))
+
+
+def test_a_resumed_run_that_began_anew_is_told_by_what_it_wrote_over_what_it_had_read() -> None:
+    def said(mark: ReadState, saved: SavedFile | None, *, restored: bool) -> str:
+        events = [event("optimizer-restored", "SGD", "train.py:2")] if restored else []
+        marks = (mark, *([saved] if saved is not None else []))
+        told = agent(*events, steps=40)
+        job = a_job(a_process(100, agent=told, prints=ParameterPrints(marks=marks)), code=0)
+        found = resumed_from_the_start.match(job)
+        return found.finding.title if found is not None else ""
+
+    back, on = replace(SAVED, counter=1), replace(SAVED, counter=8)
+    assert said(READ, back, restored=True) == (
+        "last.pt was read at train.py:1 with 7 in it and is overwritten with 1: the run that was resumed began anew"
+    )
+    assert said(READ, on, restored=False) == (
+        "last.pt was read at train.py:1 with the state of an optimizer in it, and no optimizer was given it: the run "
+        "that was resumed goes on with a fresh one"
+    )
+    assert said(READ, on, restored=True) == ""
+    assert said(READ, None, restored=False) == ""
+    assert said(READ, replace(back, file="/job/other.pt"), restored=False) == ""
+    assert said(replace(READ, optimizer=False), on, restored=False) == ""
+    assert said(READ, replace(back, step=0), restored=False) == ""
 
 
 CUT = replace(
@@ -375,5 +407,5 @@ def test_gradients_that_reach_only_a_scale_are_told_with_the_line_that_gathers()
 def test_all_signatures_of_one_rank_are_asked_here() -> None:
     asked = {one.CODE for one in SIGNATURES}
     asked |= {one.CODE for one in (checkpoint_written_by_several, layers_never_trained, gradients_died)}
-    asked |= {ranks_step_unequally.CODE, gradients_reach_little.CODE}
+    asked |= {ranks_step_unequally.CODE, gradients_reach_little.CODE, resumed_from_the_start.CODE}
     assert {code for code in discover(diagnosis, broken=[]) if code.startswith("D9")} == asked

@@ -65,7 +65,7 @@ class Prints:
     def forget(self):
         """Starts over: in a forked child the file is the parent's."""
         self._path, self._left, self._broken = None, MOST_BYTES, False
-        self._followed, self._made = {}, 0
+        self._followed, self.made = {}, 0
         self._loss = None  # the latest one, as a number
         self._bad_losses, self._backwards = 0, 0
 
@@ -122,10 +122,10 @@ class Prints:
 
     def _follow(self, optimizer):
         key = id(optimizer)
-        followed = Followed(self._made, weakref.ref(optimizer, lambda _: self._followed.pop(key, None)))
+        followed = Followed(self.made, weakref.ref(optimizer, lambda _: self._followed.pop(key, None)))
         self._followed[key] = followed
-        self._made += 1
-        if self._made > MOST_OPTIMIZERS:
+        self.made += 1
+        if self.made > MOST_OPTIMIZERS:
             followed.next = sys.maxsize  # one for each task, trial or sample
         return followed
 
@@ -152,7 +152,7 @@ class Prints:
                 "what": "step", "optimizer": followed.index, "step": followed.count, "ns": time.monotonic_ns(),
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
                 "rates": [_rate(group.get("lr")) for group in optimizer.param_groups[:8]], "closure": closure,
-                "loose": [_row(one, tensor_samples.LEAST_OF_ONE)[0] for one in loose],
+                "loose": [_row(one, tensor_samples.LEAST_OF_ONE) for one in loose],
                 "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards,
                 "wrappers": self.models.wrapper_facts(), **_group_facts(),
             }

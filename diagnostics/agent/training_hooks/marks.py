@@ -86,6 +86,10 @@ class Marks:
         """Whether a state was read from anywhere."""
         return self.loads > 0 or "safetensors" in sys.modules
 
+    def optimizers(self):
+        """Returns how many optimizers made a step."""
+        return self._prints.made
+
     def count_of(self, optimizer):
         """Returns how many steps an optimizer began."""
         followed = self._prints.followed(optimizer)

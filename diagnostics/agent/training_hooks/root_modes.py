@@ -54,12 +54,12 @@ class Modes(Part):
     def step(self, optimizer, followed):
         """Counts the step for the roots that ran since the one before."""
         interval = self._interval
-        if not interval:
-            return
         if self.quiet:
             self.quiet = False
             for root in self.marks.roots:
                 root.quiet_run = 0
+        if not interval:
+            return
         counts = self._by_optimizer.get(followed.index)
         if counts is None:
             counts = self._by_optimizer[followed.index] = {}
@@ -101,7 +101,7 @@ class Modes(Part):
                 self.marks.tell(
                     "evaluated-in-train", root=type(inner).__qualname__, runs=root.quiet_runs,
                     at=own_frames(sys._getframe(1)), trained=self._trained.get(root.core, 0),
-                    optimizers=len(self._by_optimizer), norm=_first(inner, is_norm),
+                    optimizers=self.marks.optimizers(), norm=_first(inner, is_norm),
                 )  # fmt: skip
 
     def _tell(self, root, followed, count, at):

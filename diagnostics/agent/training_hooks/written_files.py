@@ -14,6 +14,7 @@ from ..torch_hooks.wrapped_models import own_frames
 
 MODULES = ("torch.serialization", "torch")
 MOST = 60  # files
+_COUNTERS = ("global_step", "step", "iteration", "iter", "it", "epoch")
 _STATES = ("model", "state_dict", "model_state_dict", "net", "module", "weights")
 
 
@@ -42,11 +43,17 @@ def _watch_save(marks):
 
 
 def _watch_load(marks):
-    original = sys.modules[MODULES[0]].load
+    original, told = sys.modules[MODULES[0]].load, []
 
     def load(*args, **kwargs):
         marks.loads += 1
-        return original(*args, **kwargs)
+        result = original(*args, **kwargs)
+        if not marks.steps and not marks.broken and len(told) < MOST:
+            try:
+                _tell_read(marks, told, args, kwargs, result, sys._getframe(1))
+            except Exception:
+                told.append("")  # nothing is known of what is in it
+        return result
 
     _replace("load", load, original)
 
@@ -66,8 +73,33 @@ def _tell(marks, told, args, kwargs, began, frame):
     content = args[0] if args else kwargs.get("obj")
     marks.tell(
         "saved", file=hide(os.path.realpath(file)), began=began, empty=_is_empty(content), step=marks.steps,
-        at=own_frames(frame),
+        counter=_counter_of(content), at=own_frames(frame),
     )  # fmt: skip
+
+
+def _tell_read(marks, told, args, kwargs, content, frame):
+    """Tells what a program that has made no step yet reads: a state to go on from, as a rule."""
+    file, counter = file_of(args, kwargs), _counter_of(content)
+    if file and not file.startswith("<") and (counter is not None or _has_optimizer(content)):
+        told.append(file)
+        marks.tell(
+            "read", file=hide(os.path.realpath(file)), counter=counter, optimizer=_has_optimizer(content),
+            at=own_frames(frame),
+        )  # fmt: skip
+
+
+def _counter_of(content):
+    """Returns how far the training had come by what is in a checkpoint, None where it does not say so."""
+    if type(content) is not dict:
+        return None
+    found = (content.get(name) for name in _COUNTERS)
+    return next((one for one in found if type(one) is int and abs(one) < 1 << 53), None)
+
+
+def _has_optimizer(content):
+    """Whether the state of an optimizer that has made steps is in it."""
+    values = content.values() if type(content) is dict else ()
+    return any(type(one) is dict and one.get("state") and "param_groups" in one for one in values)
 
 
 def _is_empty(content):

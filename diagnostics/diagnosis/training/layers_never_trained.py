@@ -62,5 +62,5 @@ def match(job: Job) -> Match | None:
 
 
 def _rows(found: Loose) -> str:
-    shown = ((found.first, found.first.loose[found.index]), (found.last, found.last.loose[found.index]))
+    shown = ((found.first, found.first.loose[found.index][0]), (found.last, found.last.loose[found.index][0]))
     return "\n".join(f"before step {look.step}  {print_text(one)}" for look, one in shown)

@@ -48,11 +48,21 @@ def _of_rank(process: JobProcess) -> Loose | None:
             continue  # a part of a model that was read from a file is left as it was, perhaps on purpose
         if any(look.model.optimizer != optimizer for look in process.prints.looks):
             continue  # each of several optimizers may be given its part in turn
-        same = tuple(
-            index
-            for index, one in enumerate(last.loose)
-            if all(look.loose[index].read and look.loose[index].checksum == one.checksum for look in looks)
-        )
-        if same and len(same) == len(last.loose):  # one that changes is trained by hand, and the others may be
+        count = min(len(look.loose) for look in looks)
+        same = tuple(index for index in range(count) if _stands(looks, index))
+        # One that changes is trained by hand, and the others may be; a gradient that stays is of an earlier phase.
+        if same and len(same) == len(last.loose) and any(_is_computed(looks, index) for index in same):
             return Loose(process=process, first=looks[0], last=last, unchanged=same)
     return None
+
+
+def _stands(looks: tuple[Look, ...], index: int) -> bool:
+    values = [look.loose[index][0] for look in looks]
+    return all(one.read and one.checksum == values[0].checksum for one in values)
+
+
+def _is_computed(looks: tuple[Look, ...], index: int) -> bool:
+    """Whether the gradient is another one at each look."""
+    gradients = [look.loose[index][1] for look in looks]
+    told = {one.checksum for one in gradients if one.read and not one.is_zero}
+    return len(told) == len(gradients)
