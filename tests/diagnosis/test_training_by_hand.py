@@ -214,6 +214,7 @@ QUIET = {
     "a weight that is NaN: another finding": job_of(replace(SKIPPED, name="", steps=31), steps=8, backwards=8),
     "the scaler found its scale": job_of(SCALED, steps=30),
     "some losses without a graph": job_of(replace(LEAF, backwards=80)),
+    "an empty state before any step": job_of(replace(SAVED, step=0)),
     "a checkpoint that was filled later": job_of(SAVED, replace(SAVED, empty=False)),
     "one rank writes a file twice": job_of(SAVED, replace(SAVED, began_ns=1), replace(SAVED, empty=False)),
 }
@@ -280,7 +281,8 @@ def look(
     return Look(
         model=model, step=step, values=(replace(VALUE, checksum=step),), rates=(0.1,), graded=1, closure=False,
         gradients=(TensorPrint(checksum=step, size=gradient, first=gradient),), loss=loss, backwards=step, world_size=1,
-        number=None, wrappers=(), loose=((replace(VALUE, checksum=loose), TensorPrint(checksum=live or step, size=gradient)),),
+        number=None, wrappers=(),
+        loose=((replace(VALUE, checksum=loose), TensorPrint(checksum=live or step, size=gradient)),),
     )  # fmt: skip
 
 

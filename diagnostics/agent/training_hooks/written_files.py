@@ -15,7 +15,7 @@ from ..torch_hooks.wrapped_models import own_frames
 MODULES = ("torch.serialization", "torch")
 MOST = 60  # files
 _COUNTERS = ("global_step", "step", "iteration", "iter", "it", "epoch")
-_STATES = ("model", "state_dict", "model_state_dict", "net", "module", "weights")
+_STATES = ("model", "state_dict", "model_state_dict")
 
 
 def watch(marks):
@@ -67,7 +67,7 @@ def _replace(name, wrapper, original):
 
 def _tell(marks, told, args, kwargs, began, frame):
     file = file_of(args[1:], kwargs)
-    if not file or file.startswith("<"):
+    if not file or file.startswith(("<", "/dev/")):
         return
     told.append(file)
     content = args[0] if args else kwargs.get("obj")
@@ -104,9 +104,9 @@ def _has_optimizer(content):
 
 def _is_empty(content):
     """Whether what is a state of a model by its name, or the whole, is a dictionary without entries."""
-    if type(content).__name__ not in ("dict", "OrderedDict"):
-        return False
-    return not content or any(_is_bare(content[name]) for name in _STATES if name in content)
+    if type(content).__name__ == "OrderedDict":  # a state by itself; a dictionary may be anything
+        return not content
+    return type(content) is dict and any(_is_bare(content[name]) for name in _STATES if name in content)
 
 
 def _is_bare(value):

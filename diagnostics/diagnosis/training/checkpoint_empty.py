@@ -1,7 +1,8 @@
 """A checkpoint was written whose model has not one entry.
 
-What it does: looks at what `torch.save` is given. Where the whole, or what is named like the state of a model in it, is
-a dictionary without entries, and no rank ever wrote that file with any, there is nothing to resume from.
+What it does: looks at what `torch.save` is given after the first step. Where the whole, or what is named like the state
+of a model in it, is a dictionary without entries, and no rank ever wrote that file with any, there is nothing to resume
+from.
 
 Why it matters: the job says that it saved; the file is there. A full state of FSDP is empty on all ranks but the first.
 
@@ -26,7 +27,7 @@ EXAMINES = AppliesTo.ANY
 def match(job: Job) -> Match | None:
     """Returns the ranks that saved a model without entries, where none saved one with any."""
     saved = [Told(process, mark) for process in job.ranks for mark in process.prints.marks_of(SavedFile)]
-    found = [one for one in saved if one.mark.empty]
+    found = [one for one in saved if one.mark.empty and one.mark.step]
     if not found or len(found) < len(saved):
         return None  # of several files one may hold what is not there yet
     first = found[0]
