@@ -74,11 +74,10 @@ class RateGone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossLeftOut:
-    """Passes in a row with a loss that was no finite number; `name`: no backward pass began, that variable holds it."""
+    """Passes in a row, with no step between them, at a loss that is no finite number; `name`: before backward()."""
 
     run: int
     step: int  # steps made before
-    steps: int  # steps made since
     backwards: int
     loss: float
     name: str
@@ -234,7 +233,7 @@ def _rate_gone(value: Mapping[str, Any], homes: Homes) -> RateGone:
 def _left_out(value: Mapping[str, Any], homes: Homes) -> LossLeftOut:
     loss = real_of(value.get("loss"))
     return LossLeftOut(
-        run=count_of(value.get("run")), step=count_of(value.get("step")), steps=count_of(value.get("steps")),
+        run=count_of(value.get("run")), step=count_of(value.get("step")),
         backwards=count_of(value.get("backwards")), loss=float("nan") if loss is None else loss,
         name=text_of(value.get("name")), path=frames_of(value.get("at"), homes), guard=value.get("guard") is True,
     )  # fmt: skip

@@ -28,8 +28,7 @@ class LostLosses(Part):
     def forget(self):
         """Starts over."""
         self._forwards = 0  # of the largest root, since the latest backward pass
-        self._bad = self._backwards = 0  # losses in a row that were not finite, at backward()
-        self._before = 0  # steps made when the first of them was seen
+        self._bad = self._backwards = 0  # losses in a row that were not finite, at backward(), and no step between them
         self._root = 0  # id of the one that is counted
 
     def forward(self, module, root):
@@ -47,6 +46,10 @@ class LostLosses(Part):
         if is_due(self._forwards, FIRST):
             self._look(root)
 
+    def step(self, optimizer, followed):
+        """A step was made in spite of it."""
+        self._bad = 0
+
     def backward(self, tensors, loss, adds):
         """Counts a loss that is not finite."""
         self._backwards += 1
@@ -59,12 +62,10 @@ class LostLosses(Part):
             self._bad = 0
             return
         self._bad += 1
-        if self._bad == 1:
-            self._before = self.marks.steps
         if is_due(self._bad, FIRST):
             self.marks.tell(
-                "bad-losses", run=self._bad, backwards=self._backwards, steps=self.marks.steps - self._before,
-                step=self._before, loss=tensor_samples.shown(loss), at=own_frames(sys._getframe(1)),
+                "bad-losses", run=self._bad, backwards=self._backwards, step=self.marks.steps,
+                loss=tensor_samples.shown(loss), at=own_frames(sys._getframe(1)),
             )  # fmt: skip
             self.marks.origin.wait()
 

@@ -80,7 +80,7 @@ def _lasts(told: Told[LossLeftOut], running: bool) -> bool:
         return False
     if mark.name:
         return backwards_of(process) <= mark.backwards
-    return mark.steps == 0 and process.steps <= mark.step and backwards_of(process) <= mark.backwards + mark.run
+    return process.steps <= mark.step and backwards_of(process) <= mark.backwards + mark.run
 
 
 def _origin(origin: FirstNotFinite | None) -> tuple[Evidence, ...]:
