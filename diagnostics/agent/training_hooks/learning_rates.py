@@ -49,15 +49,6 @@ class Rates(Part):
             if is_due(known.run):
                 self._tell(optimizer, followed, known, rate, own_frames(sys._getframe(1)))
 
-    def end(self):
-        """Tells how far the schedulers came."""
-        for reference, frames in self._schedulers:
-            scheduler = reference()
-            number = self.marks.number_of(scheduler.optimizer) if scheduler is not None else None
-            if number is not None:
-                steps = self.marks.count_of(scheduler.optimizer)
-                self.marks.tell("scheduler", optimizer=number, step=steps, made=frames, **facts_of(scheduler))
-
     def made(self, scheduler, frames):
         """Notes a new scheduler."""
         if len(self._schedulers) < MOST_SCHEDULERS:

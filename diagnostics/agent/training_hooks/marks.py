@@ -1,12 +1,11 @@
 """What is told of each forward, backward and step, and who of this folder hears it.
 
-A mark is one line in the file of prints: written where something has been so for 10, 20, 40 ... steps, and at the end.
+A mark is one line in the file of prints: written where something has been so for 10, 20, 40 ... steps.
 Nothing here runs an operation of torch, holds a tensor or a module, or waits for a device.
 """
 
 from __future__ import annotations
 
-import atexit
 import sys
 import time
 
@@ -29,7 +28,7 @@ from . import (
 )
 
 MOST_MARKS = 150
-EVENTS = ("step", "forward", "backward", "backward_ended", "end", "forget")
+EVENTS = ("step", "forward", "backward", "backward_ended", "forget")
 
 
 class Marks:
@@ -47,7 +46,7 @@ class Marks:
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
-        self._on_step, self._on_forward, self._on_backward, self._on_ended, self._on_end, self._on_fork = heard
+        self._on_step, self._on_forward, self._on_backward, self._on_ended, self._on_fork = heard
 
     def forget(self):
         """Starts over, in a forked child."""
@@ -106,14 +105,6 @@ class Marks:
         if self._left >= 0:
             self._prints.write({"what": what, "ns": time.monotonic_ns(), **facts})
 
-    def end(self):
-        """The process ends. Never raises."""
-        try:
-            for tell in () if self.broken else self._on_end:
-                tell()
-        except Exception as error:
-            self.give_up(error)
-
     def give_up(self, error):
         """Something of the job is not what it seems: nothing more is looked at."""
         if not self.broken:
@@ -130,7 +121,6 @@ def watch(agent, prints):
     marks = Marks(agent, prints)
     prints.marks = marks
     agent.at_fork.append(marks.forget)
-    atexit.register(marks.end)
     _watch_forwards(agent.modules, marks)
     state_loads.watch(marks)
     written_files.watch(marks)

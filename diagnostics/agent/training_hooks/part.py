@@ -31,6 +31,3 @@ class Part:
 
     def backward_ended(self):
         """A backward pass ended."""
-
-    def end(self):
-        """The process ends."""
