@@ -41,6 +41,7 @@ class Agent:
         self.folder = folder
         self.deep = os.environ.get("UPS_DOCTOR_DEEP") == "1"
         self.locals = None  # where the user asked for them
+        self.on_file = None  # told of each file that was read or written
         self.reads = None  # made where a child's end is looked at
         self.at_fork = []  # called in a forked child, after `file` is its own
         self.forks = Forks()

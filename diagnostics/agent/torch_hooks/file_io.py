@@ -1,9 +1,10 @@
-"""Files that could not be read or written, with the line that asked for it. Calls that succeed are left alone."""
+"""Files that could not be read or written, with the line that asked for it; those that were go to who asks for them."""
 
 from __future__ import annotations
 
 import functools
 import sys
+import time
 
 from ..imports import when_imported
 from ..patching import disguised
@@ -47,11 +48,15 @@ def _told(agent, original, function, kind, position):
     """Returns `original` with an event where it raises; its argument number `position` is the file."""
 
     def call(*args, **kwargs):
+        began = time.monotonic_ns()
         try:
-            return original(*args, **kwargs)
+            result = original(*args, **kwargs)
         except Exception as error:
             _failed(agent, kind, function, file_of(args[position:], kwargs), error, sys._getframe(1))
             raise
+        if agent.on_file is not None:
+            agent.on_file(function, args, kwargs, result, began, sys._getframe(1))
+        return result
 
     return disguised(call, original)
 

@@ -56,20 +56,29 @@ class Marks:
             tell()
 
     def step(self, optimizer, followed):
-        """An optimizer is about to make a step."""
-        self.steps += 1
-        for tell in self._on_step:
-            tell(optimizer, followed)
+        """An optimizer is about to make a step. Never raises."""
+        try:
+            self.steps += 1
+            for tell in self._on_step:
+                tell(optimizer, followed)
+        except Exception as error:
+            self.give_up(error)
 
     def backward(self, tensors, loss, adds):
-        """A backward pass begins."""
-        for tell in self._on_backward:
-            tell(tensors, loss, adds)
+        """A backward pass begins. Never raises."""
+        try:
+            for tell in self._on_backward:
+                tell(tensors, loss, adds)
+        except Exception as error:
+            self.give_up(error)
 
     def backward_ended(self):
-        """A backward pass ended."""
-        for tell in self._on_ended:
-            tell()
+        """A backward pass ended. Never raises."""
+        try:
+            for tell in self._on_ended:
+                tell()
+        except Exception as error:
+            self.give_up(error)
 
     def forward(self, module):
         """An outermost module is called. Never raises."""

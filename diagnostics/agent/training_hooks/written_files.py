@@ -3,66 +3,35 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
 
-from ..imports import when_imported
-from ..patching import disguised
 from ..shared.redaction import hide
 from ..torch_hooks.file_io import file_of
 from ..torch_hooks.wrapped_models import own_frames
 
-MODULES = ("torch.serialization", "torch")
+SAVE, LOAD = "torch.save", "torch.load"
 MOST = 60  # files
 _COUNTERS = ("global_step", "step", "iteration", "iter", "it", "epoch")
 _STATES = ("model", "state_dict", "model_state_dict")
 
 
 def watch(marks):
-    """Wraps torch.save and torch.load once more."""
-    when_imported(MODULES[0], lambda: _watch_save(marks))
-    when_imported(MODULES[0], lambda: _watch_load(marks))
-
-
-def _watch_save(marks):
-    original = sys.modules[MODULES[0]].save
+    """Has the agent tell of each file that torch.save and torch.load are done with."""
     told = []
 
-    def save(*args, **kwargs):
-        began = time.monotonic_ns()
-        result = original(*args, **kwargs)
-        if len(told) < MOST and not marks.broken:
-            try:
-                _tell(marks, told, args, kwargs, began, sys._getframe(1))
-            except Exception:
-                told.append("")  # nothing is known of this file
-        return result
+    def done(function, args, kwargs, result, began, frame):
+        try:
+            marks.loads += function == LOAD
+            if len(told) >= MOST or marks.broken:
+                return
+            if function == SAVE:
+                _tell(marks, told, args, kwargs, began, frame)
+            elif function == LOAD and not marks.steps:
+                _tell_read(marks, told, args, kwargs, result, frame)
+        except Exception:
+            told.append("")  # nothing is known of this file
 
     marks.agent.at_fork.append(told.clear)
-    _replace("save", save, original)
-
-
-def _watch_load(marks):
-    original, told = sys.modules[MODULES[0]].load, []
-
-    def load(*args, **kwargs):
-        marks.loads += 1
-        result = original(*args, **kwargs)
-        if not marks.steps and not marks.broken and len(told) < MOST:
-            try:
-                _tell_read(marks, told, args, kwargs, result, sys._getframe(1))
-            except Exception:
-                told.append("")  # nothing is known of what is in it
-        return result
-
-    _replace("load", load, original)
-
-
-def _replace(name, wrapper, original):
-    wrapped = disguised(wrapper, original)
-    for module in MODULES:
-        if vars(sys.modules.get(module, sys)).get(name) is original:
-            setattr(sys.modules[module], name, wrapped)
+    marks.agent.on_file = done
 
 
 def _tell(marks, told, args, kwargs, began, frame):
