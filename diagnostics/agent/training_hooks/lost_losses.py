@@ -1,8 +1,9 @@
 """Losses from which nothing is learnt: NaN in a row, at backward() or before it, where a guard leaves the pass out.
 
 A guard that skips a batch skips all of them once the model or the data gives nothing else. Forward passes in train mode
-that no backward pass follows are counted; at 8, 16, 32 ... the variables of the lines that called the model say whether
-they hold a loss that is no finite number, and the next forward pass is looked at module by module.
+that no backward pass follows are counted; at 8, 16, 32 ..., where there were never so many before, the variables of the
+lines that called the model say whether they hold a loss that is no finite number, and the next forward pass is looked
+at module by module.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class LostLosses(Part):
     def forget(self):
         """Starts over."""
         self._forwards = 0  # of the largest root, since the latest backward pass
+        self._longest = 0  # so many led to a backward pass once, as an episode's
         self._bad = self._backwards = 0  # losses in a row that were not finite, at backward(), and no step between them
         self._root = 0  # id of the one that is counted
 
@@ -43,7 +45,7 @@ class LostLosses(Part):
                 return  # one model is followed: the first of each pass
             self._root = root.key
         self._forwards += 1
-        if is_due(self._forwards, FIRST):
+        if self._forwards > self._longest and is_due(self._forwards, FIRST):
             self._look(root)
 
     def step(self, optimizer, followed):
@@ -53,6 +55,8 @@ class LostLosses(Part):
     def backward(self, tensors, loss, adds):
         """Counts a loss that is not finite."""
         self._backwards += 1
+        if self._forwards > self._longest:
+            self._longest = self._forwards
         self._forwards = self._root = 0
         if not adds:
             return

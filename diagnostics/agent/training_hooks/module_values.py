@@ -13,8 +13,8 @@ from math import isfinite, sqrt
 from ..torch_hooks import tensor_samples
 from .guards import Guards
 
-MOST_BYTES = 8 << 20  # of one pass
-MOST_OF_ONE = 256 * 1024
+MOST_BYTES = 2 << 20  # of one pass
+MOST_OF_ONE = 64 * 1024
 MOST_PASSES = 4  # looked at in a process
 MOST_TENSORS = 4  # of one input or output
 
