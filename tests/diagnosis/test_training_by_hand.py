@@ -149,7 +149,7 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, str]] = {
     ),
     "a guard skips all": (
         losses_left_out,
-        job_of(SKIPPED, ORIGIN, steps=8, backwards=8),
+        job_of(replace(ORIGIN, step=0, module=None), SKIPPED, ORIGIN, steps=8, backwards=8),
         "The loss is nan after 8 steps and for good (first in the output of Log body.log): 32 and more forward passes "
         "led to no backward pass, and the job went on",
         "train.py:6",

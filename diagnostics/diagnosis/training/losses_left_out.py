@@ -44,7 +44,8 @@ def match(job: Job) -> Match | None:
     asked = [one for one in process.prints.marks_of(LossLeftOut) if one.guard]
     path = own(process, (asked[-1] if asked else mark).path)[:1]
     guards = () if asked else (nearest(job, process, _ASKS, path) or nearest(job, process, _GUARD, path))[:1]
-    origin = next(iter(process.prints.marks_of(FirstNotFinite)), None)
+    looked = [one for one in process.prints.marks_of(FirstNotFinite) if one.step >= mark.step]
+    origin = looked[0] if looked else None
     module = origin.module if origin is not None and origin.module is not None else ""
     shown = f"{origin.class_name} {module}".strip() if origin is not None and origin.module is not None else ""
     where = f" (first in the output of {shown})" if shown else ""
