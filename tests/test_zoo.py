@@ -23,7 +23,8 @@ FEW = [
     "birds_loader_first",
 ]  # fmt: skip
 CLASSES = {"native-crash", "python-exception", "data-worker-crash", "masked-exit", "zero-progress", "unused-parameters"}
-CLASSES |= {"gradients-not-synchronised", "rank-divergence", "nan-on-rank"}
+CLASSES |= {"gradients-not-synchronised", "rank-divergence", "nan-on-rank", "gradients-not-cleared", "wrong-mode"}
+CLASSES |= {"checkpoint-not-loaded", "corrupt-checkpoint"}
 
 
 @pytest.mark.parametrize("name", FEW)

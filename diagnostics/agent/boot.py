@@ -43,6 +43,7 @@ class Agent:
         self.folder = folder
         self.deep = os.environ.get("UPS_DOCTOR_DEEP") == "1"
         self.locals = None  # where the user asked for them
+        self.on_file = None  # told of each file that was read or written
         self.reads = None  # made where a child's end is looked at
         self.at_fork = []  # called in a forked child, after `file` is its own
         self.forks = Forks()
@@ -172,6 +173,7 @@ def _torch_is_here(agent):
     from .data_hooks import loader_hooks
     from .shared import redaction
     from .torch_hooks import dynamo, file_io, lifecycle, modules, optimizer_restore, parameter_prints, timings
+    from .training_hooks import marks
 
     redaction.load()  # while files can still be opened
     timings.watch(agent)  # the other hooks switch its clock
@@ -182,7 +184,7 @@ def _torch_is_here(agent):
     lifecycle.watch(agent)
     activity = modules.watch(agent)
     activity.outermost = loader_hooks.watch(agent)
-    parameter_prints.watch(agent)
+    marks.watch(agent, parameter_prints.watch(agent))
     if os.environ.get("UPS_DOCTOR_CAPTURE"):
         from . import capturing
 

@@ -43,6 +43,15 @@ def _read(found, frame, code, names):
     _add_all(found, [(name, taken[name]) for name in code.co_names if name in taken], names, code)
 
 
+def variables_of(frame):
+    """Returns the (name, value) pairs of a frame, none where asking would keep or change them. Let go of them soon."""
+    if not frame.f_code.co_flags & _OPTIMIZED:
+        return list(frame.f_locals.items())
+    if not _KEEPERS.isdisjoint(frame.f_code.co_names) or frame.f_trace is not None:
+        return []
+    return _locals(frame, frame.f_code)
+
+
 def span_of(frame):
     """Returns [line, end line, column, end column] of what the frame executes, None where that is not kept."""
     try:

@@ -2,7 +2,8 @@
 
 A signature is one file in a folder of `diagnosis/` with
     CODE = "D201"             one letter, three digits: D1xx launch and environment, D2xx crash, D3xx hang, D4xx lie,
-                              D5xx silent-wrong, D6xx wrapper, D7xx data at rest, D8xx slow
+                              D5xx silent-wrong, D6xx wrapper, D7xx data at rest, D8xx slow,
+                              D9xx trains wrongly, as each rank by itself shows
     NAME = "module-segfaults" kebab-case, unique
     CLASS = "native-crash"    one of FAILURE_CLASSES
     EXAMINES = Examines.FAILED

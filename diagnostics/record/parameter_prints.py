@@ -12,11 +12,13 @@ from typing import Any, TypeVar
 from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes
+from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
+from diagnostics.record.training_marks import Mark, Retracted, mark_from, still_so
 from diagnostics.record.untrusted_values import number_of, text_of
 
-MOST_LINES, MOST_TENSORS, MOST_FRAMES, MOST_WRAPPERS, MOST_RANKS = 500, 400, 8, 8, 4096
-_NOT_FINITE = ("nan", "inf")
+MOST_LINES, MOST_TENSORS, MOST_WRAPPERS, MOST_RANKS = 700, 400, 8, 4096
 Kind = TypeVar("Kind")
+Told = TypeVar("Told")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +78,11 @@ class OptimizedModel:
     wrapper: tuple[int, ...]  # N: synchronised by the Nth; -N: inside of it and left alone; 0: in none
     sharded: tuple[bool, ...]
     in_model: tuple[bool, ...]  # whether a module that was called or wrapped holds it
+    learns: tuple[bool, ...] = ()  # whether it requires gradients
     loose: tuple[tuple[str, str], ...] = ()  # name and shape of parameters with a gradient and in no optimizer
     loose_count: int = 0
+    late: int = 0  # of the loose ones, in modules that were made after the first optimizer
+    loaded: bool = True  # a state was read from somewhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +100,7 @@ class Look:
     backwards: int
     world_size: int
     number: int | None  # the default group's own counter
+    loose: tuple[tuple[TensorPrint, TensorPrint], ...] = ()  # the model's loose parameters and their gradients
     wrappers: tuple[WrapperFacts, ...]
 
 
@@ -114,16 +120,22 @@ class ParameterPrints:
 
     looks: tuple[Look, ...] = ()
     bad_losses: tuple[BadLoss, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
     def of_optimizer(self, optimizer: int) -> tuple[Look, ...]:
         """The looks at one optimizer."""
         return tuple(look for look in self.looks if look.model.optimizer == optimizer)
+
+    def marks_of(self, kind: type[Told]) -> tuple[Told, ...]:
+        """The marks of one kind."""
+        return tuple(mark for mark in self.marks if isinstance(mark, kind))
 
 
 def prints_from_text(text: str, homes: Homes = NOWHERE) -> ParameterPrints:
     """Returns what such a file says."""
     models: dict[int, OptimizedModel] = {}
     looks, bad = [], []
+    marks: list[Mark | Retracted] = []
     for line in text.splitlines()[:MOST_LINES]:
         try:
             value = untrusted_json.loads(line)
@@ -136,28 +148,34 @@ def prints_from_text(text: str, homes: Homes = NOWHERE) -> ParameterPrints:
                 model = _model(value, homes)
                 models[model.optimizer] = model
             case "step":
-                look = _look(value, models.get(_count(value.get("optimizer"))), homes)
+                look = _look(value, models.get(count_of(value.get("optimizer"))), homes)
                 looks += [look] if look is not None else []
             case "bad-loss":
                 bad.append(_bad_loss(value, homes))
-    return ParameterPrints(looks=tuple(looks), bad_losses=tuple(bad))
+            case _:
+                mark = mark_from(value, homes)
+                marks += [mark] if mark is not None else []
+    return ParameterPrints(looks=tuple(looks), bad_losses=tuple(bad), marks=still_so(marks))
 
 
 def _model(value: Mapping[str, Any], homes: Homes) -> OptimizedModel:
-    names = tuple(text_of(one) for one in _some(value.get("names"), MOST_TENSORS))
-    loose = [one for one in _some(value.get("loose"), MOST_TENSORS) if isinstance(one, list) and len(one) == 2]
+    names = tuple(text_of(one) for one in some_of(value.get("names"), MOST_TENSORS))
+    loose = [one for one in some_of(value.get("loose"), MOST_TENSORS) if isinstance(one, list) and len(one) == 2]
     return OptimizedModel(
-        optimizer=_count(value.get("optimizer")),
+        optimizer=count_of(value.get("optimizer")),
         class_name=text_of(value.get("class")),
-        stepped=_frames(value.get("at"), homes),
-        made=_frames(value.get("made"), homes),
+        stepped=frames_of(value.get("at"), homes),
+        made=frames_of(value.get("made"), homes),
         names=names,
-        shapes=_filled((text_of(one) for one in _some(value.get("shapes"), MOST_TENSORS)), len(names), ""),
-        wrapper=_filled((number_of(one) or 0 for one in _some(value.get("wrapper"), MOST_TENSORS)), len(names), 0),
-        sharded=_filled((one is True for one in _some(value.get("sharded"), MOST_TENSORS)), len(names), False),
-        in_model=_filled((one is True for one in _some(value.get("in_model"), MOST_TENSORS)), len(names), True),
+        shapes=_filled((text_of(one) for one in some_of(value.get("shapes"), MOST_TENSORS)), len(names), ""),
+        wrapper=_filled((number_of(one) or 0 for one in some_of(value.get("wrapper"), MOST_TENSORS)), len(names), 0),
+        sharded=_filled((one is True for one in some_of(value.get("sharded"), MOST_TENSORS)), len(names), False),
+        in_model=_filled((one is True for one in some_of(value.get("in_model"), MOST_TENSORS)), len(names), True),
+        learns=_filled((one is True for one in some_of(value.get("learns"), MOST_TENSORS)), len(names), False),
         loose=tuple((text_of(name), text_of(shape)) for name, shape in loose),
-        loose_count=_count(value.get("loose_count")),
+        loose_count=count_of(value.get("loose_count")),
+        late=count_of(value.get("late")),
+        loaded=value.get("loaded") is not False,
     )
 
 
@@ -168,18 +186,23 @@ def _look(value: Mapping[str, Any], model: OptimizedModel | None, homes: Homes) 
     unread = TensorPrint(why="unread")
     return Look(
         model=model,
-        step=_count(value.get("step")),
-        values=_filled((_print(one) for one in _some(value.get("values"), MOST_TENSORS)), tensors, unread),
-        gradients=_filled((_print(one) for one in _some(value.get("gradients"), MOST_TENSORS)), tensors, unread),
-        rates=tuple(_real(one) for one in _some(value.get("rates"), MOST_WRAPPERS)),
+        step=count_of(value.get("step")),
+        values=_filled((_print(one) for one in some_of(value.get("values"), MOST_TENSORS)), tensors, unread),
+        gradients=_filled((_print(one) for one in some_of(value.get("gradients"), MOST_TENSORS)), tensors, unread),
+        rates=tuple(real_of(one) for one in some_of(value.get("rates"), MOST_WRAPPERS)),
         graded=number_of(value.get("graded")),
         closure=value.get("closure") is True,
-        loss=_real(value.get("loss")),
-        backwards=_count(value.get("backwards")),
-        world_size=_count(value.get("world_size")),
+        loss=real_of(value.get("loss")),
+        backwards=count_of(value.get("backwards")),
+        world_size=count_of(value.get("world_size")),
         number=number_of(value.get("number")),
+        loose=tuple(
+            (_print(one[0]), _print(one[1]))
+            for one in some_of(value.get("loose"), MOST_TENSORS)
+            if isinstance(one, list) and len(one) == 2
+        ),
         wrappers=tuple(
-            _wrapper(one, homes) for one in _some(value.get("wrappers"), MOST_WRAPPERS) if isinstance(one, Mapping)
+            _wrapper(one, homes) for one in some_of(value.get("wrappers"), MOST_WRAPPERS) if isinstance(one, Mapping)
         ),
     )
 
@@ -187,25 +210,25 @@ def _look(value: Mapping[str, Any], model: OptimizedModel | None, homes: Homes) 
 def _wrapper(value: Mapping[str, Any], homes: Homes) -> WrapperFacts:
     return WrapperFacts(
         class_name=text_of(value.get("class")),
-        made=_frames(value.get("at"), homes),
-        ranks=tuple(_count(one) for one in _some(value.get("ranks"), MOST_RANKS)),
+        made=frames_of(value.get("at"), homes),
+        ranks=tuple(count_of(one) for one in some_of(value.get("ranks"), MOST_RANKS)),
         iterations=number_of(value.get("iterations")),
         ran=value.get("ran") is not False,
         synchronised=value.get("synchronised") is not False,
         inner_called=value.get("inner_called") is True,
-        inner_call=_frames(value.get("inner_at"), homes),
-        ignored=_count(value.get("ignored")),
-        hooks=_count(value.get("hooks")),
+        inner_call=frames_of(value.get("inner_at"), homes),
+        ignored=count_of(value.get("ignored")),
+        hooks=count_of(value.get("hooks")),
     )
 
 
 def _bad_loss(value: Mapping[str, Any], homes: Homes) -> BadLoss:
-    loss = _real(value.get("loss"))
+    loss = real_of(value.get("loss"))
     return BadLoss(
         loss=float("nan") if loss is None else loss,
-        backward=_count(value.get("backward")),
-        steps=_count(value.get("steps")),
-        path=_frames(value.get("at"), homes),
+        backward=count_of(value.get("backward")),
+        steps=count_of(value.get("steps")),
+        path=frames_of(value.get("at"), homes),
     )
 
 
@@ -214,30 +237,8 @@ def _print(value: Any) -> TensorPrint:
         case None:
             return NO_GRADIENT
         case [checksum, size, first]:
-            return TensorPrint(checksum=_count(checksum), size=_real(size), first=_real(first))
+            return TensorPrint(checksum=count_of(checksum), size=real_of(size), first=real_of(first))
     return TensorPrint(why=text_of(value) or "unread")
-
-
-def _frames(value: Any, homes: Homes) -> tuple[Frame, ...]:
-    listed = [one for one in _some(value, MOST_FRAMES) if isinstance(one, list) and len(one) == 3]
-    frames = (
-        Frame(file=text_of(file), line=number_of(line) or 0, function=text_of(name)) for file, line, name in listed
-    )
-    return homes.kept(frame for frame in frames if frame.file)
-
-
-def _real(value: Any) -> float | None:
-    if isinstance(value, str):
-        return float(value) if value in _NOT_FINITE else None
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def _count(value: Any) -> int:
-    return max(0, number_of(value) or 0)
-
-
-def _some(value: Any, most: int) -> list[Any]:
-    return value[:most] if isinstance(value, list) else []
 
 
 def _filled(values: Iterator[Kind], length: int, rest: Kind) -> tuple[Kind, ...]:

@@ -19,6 +19,8 @@ def watch(module, is_compiling, activity):
         if not is_compiling():
             recorder.add(type(self), sys._getframe(1))
         original(self, *args, **kwargs)
+        if activity.made is not None and not is_compiling():
+            activity.made(self)
 
     module.__init__ = __init__
 

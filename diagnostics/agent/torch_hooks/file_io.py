@@ -1,9 +1,10 @@
-"""Files that could not be read or written, with the line that asked for it. Calls that succeed are left alone."""
+"""Files that could not be read or written, with the line that asked for it; those that were go to who asks for them."""
 
 from __future__ import annotations
 
 import functools
 import sys
+import time
 
 from ..imports import when_imported
 from ..patching import disguised
@@ -54,19 +55,24 @@ def _told(agent, original, function, kind, position):
             before = timings.enter(CHECKPOINT)
             if not agent.full("checkpoint"):
                 agent.event("checkpoint", function, frame=sys._getframe(1))
+        began = time.monotonic_ns()
         try:
-            return original(*args, **kwargs)
+            result = original(*args, **kwargs)
         except Exception as error:
-            _failed(agent, kind, function, _file(args[position:], kwargs), error, sys._getframe(1))
+            _failed(agent, kind, function, file_of(args[position:], kwargs), error, sys._getframe(1))
             raise
         finally:
             if timings is not None:
                 timings.leave(before)
+        if agent.on_file is not None:
+            agent.on_file(function, args, kwargs, result, began, sys._getframe(1))
+        return result
 
     return disguised(call, original)
 
 
-def _file(rest, kwargs):
+def file_of(rest, kwargs):
+    """Returns the path of the file among these arguments, "<class>" of what has none."""
     named = (kwargs[name] for name in ("f", "file", "name", "filename") if name in kwargs)
     file = rest[0] if rest else next(named, "")
     if hasattr(file, "__fspath__"):

@@ -37,6 +37,8 @@ class Activity:
         self.threads = {}  # thread ident -> OpenModules
         self.strings = None
         self.outermost = None  # told of each call of an outermost module: (module, args, kwargs)
+        self.made = None  # told of each module that is made, once there is an optimizer
+        self.inner = None  # told of each call that returned, while somebody looks: (module, args, result)
         self._stacks = []
         self.ring = self.constructed = None
 
@@ -160,6 +162,8 @@ def _patched_call(original, is_compiling, activity, agent):
             result = original(self, *args, **kwargs)
             if deep:
                 mark_backward(result, name, stack, agent)
+            if activity.inner is not None:
+                activity.inner(self, args, result)
             return result
         except BaseException as error:
             activity.left_by(error, name, stack, depth)

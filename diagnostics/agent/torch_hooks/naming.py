@@ -33,6 +33,10 @@ class Names:
         for table in (self.ids, self._texts, self._paths, self._walks):
             table.clear()
 
+    def text_of(self, module):
+        """Returns (path, class, class of the outermost module), with no path where it is not named."""
+        return self._texts.get(id(module)) or ("", type(module).__qualname__, "")
+
     def name_root(self, root):
         """Names `root` and all below it; a module known from a smaller tree gets its longer path."""
         if self._walks.get(id(root), 0) >= MAX_REWALKS:

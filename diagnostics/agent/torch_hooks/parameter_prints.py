@@ -59,12 +59,13 @@ class Prints:
 
     def __init__(self, agent):
         self._agent, self.models = agent, Models()
+        self.marks = None  # told of each step and backward pass
         self.forget()
 
     def forget(self):
         """Starts over: in a forked child the file is the parent's."""
         self._path, self._left, self._broken = None, MOST_BYTES, False
-        self._followed, self._made = {}, 0
+        self._followed, self.made = {}, 0
         self._loss = None  # the latest one, as a number
         self._bad_losses, self._backwards = 0, 0
 
@@ -75,6 +76,9 @@ class Prints:
             if followed is None:
                 followed = self._follow(optimizer)
             followed.count += 1
+            if self.marks is not None and not self.marks.broken:
+                with tensor_samples.unseen():
+                    self.marks.step(optimizer, followed)
             if followed.count >= followed.next and not self._broken:
                 followed.next = followed.count + 1 if followed.extra else next_look(followed.count)
                 followed.extra = 0
@@ -84,12 +88,14 @@ class Prints:
         except Exception as error:
             self._give_up(error)
 
-    def backward(self, tensors):
-        """Reads the loss. Never raises."""
+    def backward(self, tensors, adds):
+        """Reads the loss; `adds`: the pass adds to gradients. Never raises."""
         try:
             self._backwards += 1
             with tensor_samples.unseen():
                 self._loss = loss = tensor_samples.scalar_of(tensors[0])
+                if self.marks is not None and not self.marks.broken:
+                    self.marks.backward(tensors, loss, adds)
             if loss is not None and not isfinite(loss) and self._bad_losses < MOST_BAD_LOSSES and not self._broken:
                 self._bad_losses += 1
                 self._tell_bad_loss(loss)
@@ -99,6 +105,9 @@ class Prints:
     def backward_ended(self):
         """Looks at the gradients there are, where the next step is looked at. Never raises."""
         try:
+            if self.marks is not None and not self.marks.broken:
+                with tensor_samples.unseen():
+                    self.marks.backward_ended()
             for followed in list(self._followed.values()):
                 if followed.count + 1 >= followed.next and not self._broken:
                     optimizer = followed.ref()
@@ -107,19 +116,23 @@ class Prints:
         except Exception as error:
             self._give_up(error)
 
+    def followed(self, optimizer):
+        """Returns what is known of an optimizer that made a step, else None."""
+        return self._followed.get(id(optimizer))
+
     def _follow(self, optimizer):
         key = id(optimizer)
-        followed = Followed(self._made, weakref.ref(optimizer, lambda _: self._followed.pop(key, None)))
+        followed = Followed(self.made, weakref.ref(optimizer, lambda _: self._followed.pop(key, None)))
         self._followed[key] = followed
-        self._made += 1
-        if self._made > MOST_OPTIMIZERS:
+        self.made += 1
+        if self.made > MOST_OPTIMIZERS:
             followed.next = sys.maxsize  # one for each task, trial or sample
         return followed
 
     def _tell_bad_loss(self, loss):
         steps = {one.index: one.count for one in self._followed.values()}
         at = own_frames(sys._getframe(1))
-        self._write(
+        self.write(
             {"what": "bad-loss", "loss": tensor_samples.shown(loss), "backward": self._backwards, "at": at,
              "steps": max(steps.values(), default=0), "ns": time.monotonic_ns()}
         )  # fmt: skip
@@ -131,21 +144,22 @@ class Prints:
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
         if len(parameters) > MOST_TENSORS:  # evenly, and the same ones on all ranks
             parameters = [parameters[index * len(parameters) // MOST_TENSORS] for index in range(MOST_TENSORS)]
-        self._tell_model(optimizer, followed, parameters, at)
+        loose = self._tell_model(optimizer, followed, parameters, at)
         share = tensor_samples.share_of(2 * len(parameters))
         rows = [_row(one, share) for one in parameters]
-        self._write(
+        self.write(
             {
                 "what": "step", "optimizer": followed.index, "step": followed.count, "ns": time.monotonic_ns(),
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
                 "rates": [_rate(group.get("lr")) for group in optimizer.param_groups[:8]], "closure": closure,
+                "loose": [_row(one, tensor_samples.LEAST_OF_ONE) for one in loose],
                 "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards,
                 "wrappers": self.models.wrapper_facts(), **_group_facts(),
             }
         )  # fmt: skip
 
     def _tell_model(self, optimizer, followed, parameters, at):
-        """Writes names, shapes and what synchronises them, where that is new."""
+        """Writes names, shapes and what synchronises them, where that is new; returns what is in no optimizer."""
         known = self.models.parameters()
         wrappers = self.models.living()
         own = _ids(optimizer)
@@ -153,7 +167,7 @@ class Prints:
         model = {
             "what": "model", "optimizer": followed.index, "class": type(optimizer).__qualname__, "at": at,
             "made": self.models.made.get(id(optimizer), []), "tensors": len(own),
-            "names": [], "shapes": [], "wrapper": [], "sharded": [], "in_model": [],
+            "names": [], "shapes": [], "wrapper": [], "sharded": [], "in_model": [], "learns": [],
         }  # fmt: skip
         for index, one in enumerate(parameters):
             name, sharded, _ = known.get(id(one), ("parameter %d" % index, False, None))
@@ -162,17 +176,21 @@ class Prints:
             model["wrapper"].append(_wrapper_of(one, wrappers))
             model["sharded"].append(sharded or tensor_samples.why_not(one) == tensor_samples.SHARDED)
             model["in_model"].append(id(one) in known)
+            model["learns"].append(one.requires_grad)
         loose = [
             (name, one) for key, (name, _, one) in known.items()
             if key not in all_own and one.requires_grad and one.grad is not None
         ]  # fmt: skip
         model["loose"] = [[name, "x".join(map(str, one.shape)) or "scalar"] for name, one in loose[:MOST_LOOSE]]
         model["loose_count"] = len(loose)
+        model["late"] = self.models.made_late({id(one) for _, one in loose[:MOST_LOOSE]})
+        model["loaded"] = self.marks is None or self.marks.has_loaded()
         if model != followed.model:
             followed.model = model
-            self._write(model)
+            self.write(model)
+        return [one for _, one in loose[:MOST_LOOSE]]
 
-    def _write(self, line):
+    def write(self, line):
         """Appends one line; the file is opened for each, since a job may close descriptors that are not its own."""
         if self._agent.file is None:
             return
@@ -252,16 +270,18 @@ def _group_facts():
 
 
 def watch(agent):
-    """Hooks the steps of all optimizers, where this torch can tell of them before they are made."""
+    """Hooks the steps of all optimizers, where this torch can tell of them before they are made; returns the Prints."""
     leave_uncompiled(sys.modules[__name__], tensor_samples, wrapped_models)
     prints = Prints(agent)
     prints.models.follow(agent.modules.names)
+    prints.models.activity = agent.modules
     agent.at_fork.append(prints.forget)
     when_imported(wrapped_models.OPTIMIZER, lambda: _watch_optimizers(prints))
     when_imported(
         wrapped_models.WRAPPER,
         lambda: after_init(sys.modules[wrapped_models.WRAPPER].DistributedDataParallel, prints.models.wrapped),
     )
+    return prints
 
 
 def _watch_optimizers(prints):
@@ -286,7 +306,7 @@ def _watch_optimizers(prints):
     def backward(*args, **kwargs):
         if is_compiling():
             return original(*args, **kwargs)
-        prints.backward(args[0])
+        prints.backward(args[0], kwargs.get("accumulate_grad", False))
         result = original(*args, **kwargs)
         prints.backward_ended()
         return result

@@ -19,6 +19,7 @@ MOST_FRAMES = 8
 MOST_ROOTS = 32
 MOST_WRAPPERS = 8
 MOST_MADE = 64
+MOST_LATE = 2048
 SHARDED_BY = "FullyShardedDataParallel"
 
 
@@ -55,6 +56,8 @@ class Models:
         self.wrappers = []  # Wrapped
         self.made = {}  # id of one of the first optimizers -> where it was made
         self.optimizers = weakref.WeakSet()
+        self.activity = None  # told to name what is made from the first optimizer on
+        self.late = {}  # id -> weak reference of each module made after the first optimizer
         self._names = None
         self._called = {}  # id of a module -> where it was first called from outside any other
 
@@ -65,8 +68,21 @@ class Models:
     def optimizer(self, optimizer, frames):
         """Notes a new optimizer."""
         self.optimizers.add(optimizer)
+        if self.activity is not None:
+            self.activity.made = self.constructed
         if len(self.made) < MOST_MADE:
             self.made[id(optimizer)] = frames
+
+    def constructed(self, module):
+        """Notes a module that is made once there is an optimizer."""
+        if len(self.late) < MOST_LATE:
+            key = id(module)
+            self.late[key] = weakref.ref(module, lambda _: self.late.pop(key, None))
+
+    def made_late(self, parameters):
+        """Returns how many of these parameters, by id, are in modules that were made after the first optimizer."""
+        modules = [module for module in (one() for one in list(self.late.values())) if module is not None]
+        return len(parameters.intersection(id(one) for held in modules for one in _own_parameters(held)))
 
     def living(self):
         """Returns (Wrapped, wrapper) of those that live."""
@@ -127,6 +143,10 @@ def walk(root):
             if child is not None:
                 inner = path if name == skipped else "%s.%s" % (path, name) if path else name
                 waiting.append((inner, child, sharded))
+
+
+def _own_parameters(module):
+    return [one for one in (module.__dict__.get("_parameters") or {}).values() if one is not None]
 
 
 def own_frames(frame):

@@ -21,6 +21,7 @@ from diagnostics.diagnosis.replica_match import others_of, replica_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.source_lines import lines_like, own
+from diagnostics.dynamic.replicas.step_counts import unequal_steps
 from diagnostics.dynamic.replicas.tables import gradient_table, value_table
 from diagnostics.dynamic.replicas.weights import DifferentWeights, different_weights
 
@@ -37,7 +38,7 @@ _SET = (re.compile(r"\bload_(?:state_dict|checkpoint)\("), re.compile(r"\binit\.
 def match(job: Job) -> Match | None:
     """Returns the ranks whose weights differ under equal gradients."""
     apart = different_weights(job)
-    if apart is None:
+    if apart is None or unequal_steps(job) is not None:  # which says why
         return None
     found, first = apart.found, apart.found.processes[0]
     who = shown_ranks(apart.odd) if apart.odd else f"{shown_ranks(found.ranks)}"

@@ -23,15 +23,15 @@ def text_of(job: Job, frame: Frame) -> str:
     return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
 
 
-def lines_like(job: Job, process: JobProcess, pattern: re.Pattern[str]) -> tuple[Frame, ...]:
-    """Returns the lines of the files that ran which hold code like this, at most four."""
+def lines_like(job: Job, process: JobProcess, pattern: re.Pattern[str], most: int = 4) -> tuple[Frame, ...]:
+    """Returns the lines of the files that ran which hold code like this, the first ones."""
     found = [
         Frame(file=name, line=number, function="")
         for name, file in job_sources(job, process)
         for number, text in enumerate(file.lines, 1)
         if pattern.search(text.partition("#")[0])
     ]
-    return tuple(found[:4])
+    return tuple(found[:most])
 
 
 def model_in(text: str) -> str:

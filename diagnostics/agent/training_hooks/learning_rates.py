@@ -1,0 +1,104 @@
+"""Learning rates that came down to nothing while steps are still made, and the schedulers that brought them there."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+from ..torch_hooks.wrapped_models import own_frames
+from .part import Part, is_due
+
+MODULE = "torch.optim.lr_scheduler"
+NOTHING = 1e-7  # of the highest rate there was
+MOST_SCHEDULERS = 16
+_HORIZONS = ("T_max", "total_steps", "total_iters", "step_size", "num_training_steps")
+
+
+class Rate:
+    """The first group of one optimizer."""
+
+    __slots__ = ("first", "peak", "run")
+
+    def __init__(self):
+        self.peak, self.run, self.first = 0.0, 0, 0
+
+
+class Rates(Part):
+    """Of all optimizers, and what schedules them."""
+
+    def forget(self):
+        """Starts over."""
+        self._rates, self._schedulers = {}, []  # number of an optimizer -> Rate; (weak reference, where it was made)
+
+    def step(self, optimizer, followed):
+        """Looks at the rate that this step uses."""
+        rate = optimizer.param_groups[0]["lr"]
+        if type(rate) is not float:
+            return
+        known = self._rates.get(followed.index)
+        if known is None:
+            known = self._rates[followed.index] = Rate()
+        if rate > known.peak:
+            known.peak, known.run = rate, 0
+        elif rate > NOTHING * known.peak or not known.peak:
+            known.run = 0
+        elif all(_is_nothing(group["lr"], known.peak) for group in optimizer.param_groups):
+            known.run += 1
+            if known.run == 1:
+                known.first = followed.count
+            if is_due(known.run):
+                self._tell(optimizer, followed, known, rate, own_frames(sys._getframe(1)))
+
+    def made(self, scheduler, frames):
+        """Notes a new scheduler."""
+        if len(self._schedulers) < MOST_SCHEDULERS:
+            self._schedulers.append((weakref.ref(scheduler), frames))
+
+    def _tell(self, optimizer, followed, known, rate, at):
+        found = [(one(), frames) for one, frames in self._schedulers]
+        mine = [(one, frames) for one, frames in found if one is not None and one.optimizer is optimizer]
+        scheduler, frames = mine[-1] if mine else (None, [])
+        self.marks.tell(
+            "rate-gone", optimizer=followed.index, step=followed.count, run=known.run, first=known.first, rate=rate,
+            peak=known.peak, at=at, made=frames, **(facts_of(scheduler) if scheduler is not None else {}),
+        )  # fmt: skip
+
+
+def _is_nothing(rate, peak):
+    return type(rate) is float and rate <= NOTHING * peak
+
+
+def facts_of(scheduler):
+    """Returns its class, how often it was stepped, and after how many steps it ends, as far as it says so."""
+    horizon = next((vars(scheduler)[name] for name in _HORIZONS if type(vars(scheduler).get(name)) is int), None)
+    if horizon is None:
+        horizon = next(filter(None, map(_horizon_of, getattr(scheduler, "lr_lambdas", ()))), None)
+    count = getattr(scheduler, "last_epoch", None)
+    return {
+        "scheduler": type(scheduler).__qualname__,
+        "stepped": count if type(count) is int else None,
+        "horizon": horizon,
+    }
+
+
+def _horizon_of(function):
+    """Returns what a function of the step says about the last one: a keyword of a partial, what it closes over."""
+    words = getattr(function, "keywords", None) or {}
+    code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
+    closed = {}
+    for name, cell in zip(code.co_freevars if code is not None else (), cells):  # noqa: B905 - strict is of 3.10
+        try:
+            closed[name] = cell.cell_contents
+        except ValueError:
+            continue  # not bound yet
+    named = ((name, value) for values in (words, closed) for name, value in values.items())
+    likely = [value for name, value in named if type(value) is int and "warm" not in name and value > 1]
+    return max(likely, default=None)
+
+
+def watch(marks, after_init):
+    """Notes each scheduler that is made."""
+    module = sys.modules[MODULE]
+    owner = getattr(module, "LRScheduler", None) or getattr(module, "_LRScheduler", None)
+    if owner is not None:
+        after_init(owner, marks.rates.made)

@@ -1,0 +1,151 @@
+"""What is told of each forward, backward and step, and who of this folder hears it.
+
+A mark is one line in the file of prints: written where something has been so for 10, 20, 40 ... steps.
+Nothing here runs an operation of torch, holds a tensor or a module, or waits for a device.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from ..imports import when_imported
+from ..torch_hooks import wrapped_models
+from ..torch_hooks.dynamo import leave_uncompiled
+from . import (
+    guards,
+    kept_gradients,
+    leaf_losses,
+    learning_rates,
+    loss_scalers,
+    lost_losses,
+    module_values,
+    part,
+    root_modes,
+    roots,
+    state_loads,
+    written_files,
+)
+
+MOST_MARKS = 150
+EVENTS = ("step", "forward", "backward", "backward_ended", "forget")
+
+
+class Marks:
+    """All who look at the steps of this process."""
+
+    def __init__(self, agent, prints):
+        self.agent, self._prints = agent, prints
+        self._left, self.broken, self.steps = MOST_MARKS, False, 0
+        self.loads = 0  # files and states that were
+        self.roots, self.origin = roots.Roots(), module_values.Origin(self)
+        self.modes, self.rates = root_modes.Modes(self), learning_rates.Rates(self)
+        parts = (
+            self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
+            leaf_losses.LeafWatch(self),
+        )  # fmt: skip
+        # A part that leaves out an event is not called for it: there are thousands a second.
+        heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
+        self._on_step, self._on_forward, self._on_backward, self._on_ended, self._on_fork = heard
+
+    def forget(self):
+        """Starts over, in a forked child."""
+        self._left, self.broken, self.steps = MOST_MARKS, False, 0
+        self.roots = roots.Roots()
+        for tell in self._on_fork:
+            tell()
+
+    def step(self, optimizer, followed):
+        """An optimizer is about to make a step. Never raises."""
+        try:
+            self.steps += 1
+            for tell in self._on_step:
+                tell(optimizer, followed)
+        except Exception as error:
+            self.give_up(error)
+
+    def backward(self, tensors, loss, adds):
+        """A backward pass begins. Never raises."""
+        try:
+            for tell in self._on_backward:
+                tell(tensors, loss, adds)
+        except Exception as error:
+            self.give_up(error)
+
+    def backward_ended(self):
+        """A backward pass ended. Never raises."""
+        try:
+            for tell in self._on_ended:
+                tell()
+        except Exception as error:
+            self.give_up(error)
+
+    def forward(self, module):
+        """An outermost module is called. Never raises."""
+        try:
+            root = self.roots.of(module)
+            if root is not None and not self.broken:
+                for tell in self._on_forward:
+                    tell(module, root)
+        except Exception as error:
+            self.give_up(error)
+
+    def has_loaded(self):
+        """Whether a state was read from anywhere."""
+        return self.loads > 0 or "safetensors" in sys.modules
+
+    def optimizers(self):
+        """Returns how many optimizers made a step."""
+        return self._prints.made
+
+    def count_of(self, optimizer):
+        """Returns how many steps an optimizer began."""
+        followed = self._prints.followed(optimizer)
+        return followed.count if followed is not None else 0
+
+    def number_of(self, optimizer):
+        """Returns which optimizer it is in the order of first steps, None for one that made no step."""
+        followed = self._prints.followed(optimizer)
+        return followed.index if followed is not None else None
+
+    def tell(self, what, **facts):
+        """Writes one mark."""
+        self._left -= 1
+        if self._left >= 0:
+            self._prints.write({"what": what, "ns": time.monotonic_ns(), **facts})
+
+    def give_up(self, error):
+        """Something of the job is not what it seems: nothing more is looked at."""
+        if not self.broken:
+            self.broken = True
+            self.agent.event("no-marks", "%s: %s" % (type(error).__name__, error))
+
+
+def watch(agent, prints):
+    """Has `prints` and the calls of modules tell; wraps what makes schedulers, scalers, states and files."""
+    leave_uncompiled(
+        sys.modules[__name__], guards, kept_gradients, leaf_losses, learning_rates, loss_scalers, lost_losses,
+        module_values, part, root_modes, roots, state_loads, written_files,
+    )  # fmt: skip
+    marks = Marks(agent, prints)
+    prints.marks = marks
+    agent.at_fork.append(marks.forget)
+    _watch_forwards(agent.modules, marks)
+    state_loads.watch(marks)
+    written_files.watch(marks)
+    when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
+    when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))
+
+
+def _watch_forwards(activity, marks):
+    torch = sys.modules["torch"]
+    told, traced = activity.outermost, torch._C._get_tracing_state
+
+    def outermost(module, args, kwargs):
+        if told is not None:
+            told(module, args, kwargs)
+        if traced() is None:
+            marks.forward(module)
+
+    activity.outermost = outermost
+    root_modes.watch(marks)
