@@ -37,7 +37,7 @@ from diagnostics.static.torch_code.data_loaders import managed
 from diagnostics.static.torch_code.training_loops import innermost_loop
 
 CODE = "A309"
-NAME = "gradients-never-cleared"
+NAME = "zero-grad-missing"
 SEVERITY = Severity.WARNING
 WORDS = ("backward",)
 CHECKLIST = "gradients are cleared before each backward"
