@@ -37,7 +37,7 @@ class RunOrCommand(click.Command):
 
 
 @click.command("perf", cls=RunOrCommand)
-@click.argument("run", required=False, metavar="[RUN]", type=click.Path(path_type=Path))
+@click.argument("run", required=False, metavar="[RUN | -- CMD [ARGS]...]", type=click.Path(path_type=Path))
 @click.option("--steps", type=click.IntRange(LEAST_STEPS), default=200, show_default=True,
               help="End CMD after so many optimizer steps.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(1.0), default=300.0, show_default=True,
