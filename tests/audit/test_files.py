@@ -132,7 +132,7 @@ def test_what_is_no_plain_readable_file_is_skipped(tmp_path: Path) -> None:
         "round.py": "its symbolic links lead in a circle",
         "pipe.py": "is no regular file",
         "large.py": "holds 50.0 MiB, more than the 2 MiB that are read",
-        "notes.txt": "is no Python, notebook, shell script, YAML or Dockerfile",
+        "notes.txt": "is no Python, notebook, shell script, YAML, Dockerfile or Makefile",
     }
 
 

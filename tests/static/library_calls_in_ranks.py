@@ -18,6 +18,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed import checkpoint
 from torch.distributed.checkpoint.state_dict import get_model_state_dict
+from torch.distributed.device_mesh import init_device_mesh
 from torch.nn.parallel import DistributedDataParallel
 
 WAITS_S = 1.0  # of rank 0 for a call that meets; one that does not is back long before
@@ -70,6 +71,7 @@ def _torch(store: dist.Store, rank: int, folder: Path) -> Rows:
         "DDP forward without gradients, the next": lambda: forward(ddp),
         "DDP forward without gradients or buffers": lambda: forward(plain_ddp),
         "get_model_state_dict of a model that is not sharded": lambda: get_model_state_dict(plain),
+        "init_device_mesh of one dimension": lambda: init_device_mesh("cpu", (2,)),
         "checkpoint.save": lambda: checkpoint.save({"w": plain.weight.detach()}, checkpoint_id=str(folder / "dcp")),
     }
 

@@ -1,6 +1,7 @@
 """A process group that only some ranks make.
 
-What it does: flags `new_group` and `new_subgroups` under a test of the rank, or after some ranks have left.
+What it does: flags `new_group` and `new_subgroups` under a test of the rank, or after some ranks have left, and a
+`new_group` whose members the rank chooses, so that each rank makes another group and none of the others.
 
 Why it matters: every rank of the world has to call `new_group`, in the same order, also those that will not be in the
 group. Where only the members call it they wait for the others; with two groups made in another order, ranks hold

@@ -1,7 +1,7 @@
 """The exit code of a training that is started as a process is dropped.
 
 What it does: flags subprocess.run, call, Popen, os.system and multiprocessing.Process that start a training and whose
-exit code nobody looks at.
+exit code nobody looks at, or only to print it; and what os.system gives back where it is taken for an exit code.
 
 Why it matters: a training that crashed in its first second looks like one that ran for a week. The program that
 started it goes on to the next stage and ends with code 0.

@@ -1,8 +1,9 @@
 """A shell script takes a failed training for a finished one.
 
 What it does: flags a training behind which stands `|| true`, `|| :`, `|| echo ...` or `|| exit 0`, a bare `wait` for
-trainings in the background, `trap 'exit 0' EXIT`, `exit 0` or a claim of success that nothing guards, and
-`continue-on-error` in a workflow. Shell scripts, and the scripts inside YAML and Dockerfiles.
+trainings in the background, `trap 'exit 0' EXIT`, `exit 0` or a claim of success that nothing guards, a recipe of a
+Makefile that begins with `-`, and `continue-on-error` in a workflow that asks for the step's outcome nowhere. Shell
+scripts, Makefiles, and the scripts inside YAML and Dockerfiles.
 
 Why it matters: the exit code is all that a scheduler, a workflow and a person who is asleep look at. A training that
 died in its first second counts as a success, its results are packed, and the next stage runs on what is not there.

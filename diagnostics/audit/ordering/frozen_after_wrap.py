@@ -2,7 +2,7 @@
 
 What it does: flags requires_grad_(...) and `.requires_grad = ...` on parameters of a model that DistributedDataParallel
 wrapped before in the same function, where nothing changes them back, and any such change under a condition on the rank,
-also inside a function called there.
+also inside a function called there: `model.unfreeze()` after the wrapping of a model that was built frozen.
 
 Why it matters: DDP takes stock of the parameters when it wraps. A parameter frozen later never delivers the gradient
 DDP waits for ("Expected to have finished reduction"); one unfrozen later has no hook, so every rank trains its own. If

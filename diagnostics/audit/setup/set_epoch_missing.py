@@ -1,6 +1,7 @@
 """DistributedSampler shuffles, and set_epoch is never called.
 
-What it does: flags shuffling DistributedSamplers in programs that train for several epochs and never call set_epoch.
+What it does: flags shuffling DistributedSamplers in programs that train for several epochs and never call set_epoch, or
+call it only on other samplers, as on that of the validation set.
 
 Why it matters: the order is drawn from seed + epoch. Without set_epoch every epoch has the same order and each rank
 the same samples in the same batches: shuffling happens once, and a rank never sees the samples of the others. Nothing

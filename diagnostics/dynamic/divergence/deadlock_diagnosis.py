@@ -153,8 +153,9 @@ def _culprits(
     if _is_circle(job, deadlock):
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
-    if len(found) == 1 and len(found[0].here) == len(found[0].there) and lines:
-        sure = set(_turned_away(job, found[0], lines) or _let_in(job, found[0], lines[0])) or sure
+    if len(found) == 1 and lines and not found[0].by_history:
+        alike = len(found[0].here) == len(found[0].there)
+        sure = set(_turned_away(job, found[0], lines) or (_let_in(job, found[0], lines[0]) if alike else ())) or sure
     if not sure and len(found) == 1 and lines and _tells_apart(found[0], lines[0]):
         sure = set(_odd_by(job, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Whereabouts.WAITING}

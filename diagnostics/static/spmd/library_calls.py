@@ -55,6 +55,15 @@ FUNCTIONS: dict[str, LibraryCall] = {
     "torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params": LibraryCall(
         TORCH, f"{_FSDP}:summon_full_params"
     ),
+    "torch.distributed.device_mesh.init_device_mesh": LibraryCall(
+        TORCH,
+        "torch/distributed/device_mesh.py:init_device_mesh",
+        always=False,
+        when="the mesh has several dimensions, and groups are made: of one it takes the default group",
+    ),
+    "torch.distributed.tensor.distribute_tensor": LibraryCall(
+        TORCH, "torch/distributed/tensor/_api.py:distribute_tensor", always=False, when="the mesh spans all ranks"
+    ),
     f"{_ACCELERATE}.wait_for_everyone": LibraryCall(ACCELERATE, "accelerate/utils/other.py:wait_for_everyone"),
     f"{_ACCELERATE}.gather": LibraryCall(ACCELERATE, f"{_OPERATIONS}:gather"),
     f"{_ACCELERATE}.gather_object": LibraryCall(ACCELERATE, f"{_OPERATIONS}:gather_object"),
@@ -160,6 +169,12 @@ QUIET: dict[str, LibraryCall] = {
     ),
     "accelerate prepare(model, optimizer) with DeepSpeed: the engine owns the optimizer, nothing is FSDP": LibraryCall(
         ACCELERATE, f"{_ACCELERATOR}:_prepare_deepspeed"
+    ),
+    "accelerate accumulate(model): gradients are averaged in the last micro-batch, on every rank alike": LibraryCall(
+        ACCELERATE, f"{_ACCELERATOR}:accumulate"
+    ),
+    "fabric no_backward_sync(module, enabled): a backward in it averages nothing where it is enabled": LibraryCall(
+        LIGHTNING, f"{_FABRIC}:no_backward_sync"
     ),
     "fabric setup(model, optimizer): FSDP is refused or keeps the parameter objects": LibraryCall(
         LIGHTNING, "lightning/fabric/strategies/fsdp.py:setup_module_and_optimizers"
