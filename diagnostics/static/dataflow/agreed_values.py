@@ -69,12 +69,15 @@ class AgreedValues:
 
     def filled_before(self, name: ast.Name, function: Function) -> bool:
         """Whether a collective filled the name before this line, and what was assigned to it since is made of that."""
-        filled = [line for line in self._filled(function).get(name.id, ()) if line < name.lineno]
-        if not filled:
+        last = self.filled_at(name, function)
+        if last is None:
             return False
-        last = max(filled)
         since = [one for one in function.assigned.get(name.id, ()) if last < one.lineno < name.lineno]
         return all(self.holds(one, function) for one in since)
+
+    def filled_at(self, name: ast.Name, function: Function) -> int | None:
+        """Returns the last line before this use at which a collective filled the name, None where none did."""
+        return max((line for line in self._filled(function).get(name.id, ()) if line < name.lineno), default=None)
 
     def _filled(self, function: Function) -> dict[str, list[int]]:
         if id(function) not in self._fills:

@@ -37,12 +37,14 @@ class NameTaints:
         """Whether anything is known of a name of this function."""
         return (id(function), name) in self._known
 
-    def at(self, name: ast.Name, function: Function) -> Taint | None:
-        """Returns the weightiest taint that can have come to this use of a name of its own function."""
+    def at(self, name: ast.Name, function: Function, since: int = 0) -> Taint | None:
+        """Returns the weightiest taint that can have come to this use of a name, of what was set after line `since`."""
         lines = self._known.get((id(function), name.id), {})
-        around = [loop for loop in self._loops_of(function) if name.lineno in loop]
+        around = [loop for loop in self._loops_of(function) if name.lineno in loop and since not in loop]
         reaching = [
-            taint for line, taint in lines.items() if line <= name.lineno or any(line in loop for loop in around)
+            taint
+            for line, taint in lines.items()
+            if since < line <= name.lineno or any(line in loop for loop in around) or (line == AT_ENTRY == since)
         ]
         return max(reaching, key=importance, default=None)
 

@@ -196,9 +196,9 @@ class RankTaint:
         scope: Function | None = function
         while scope is not None:
             if self._names.holds(scope, name.id):
-                if self._agreed.filled_before(name, scope):
-                    return None
-                return self._names.at(name, scope) if scope is function else self._names.best(scope, name.id)
+                filled = self._agreed.filled_at(name, scope)  # what was set before that is gone
+                flows = scope is function or filled is not None
+                return self._names.at(name, scope, filled or 0) if flows else self._names.best(scope, name.id)
             if name.id in scope.parameters or name.id in scope.assigned:
                 return None
             scope = scope.outer
