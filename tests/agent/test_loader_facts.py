@@ -35,6 +35,18 @@ class ByEpochIfAsked(Ordered):
         return iter([(one + self.epoch) % 8 for one in range(8)]) if self.mixed else iter(range(8))
 
 
+class ByEpochOfAnotherName(Ordered):
+    def __init__(self) -> None:
+        super().__init__()
+        self._turn = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        self._turn = epoch
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self._turn, 8))
+
+
 class ByEpochOfNobody:
     epoch = 0
 
@@ -49,6 +61,7 @@ class ByEpochOfNobody:
         (ByEpochIfAsked(mixed=True), True),
         (ByEpochIfAsked(mixed=False), False),
         (ByEpochIfAsked(mixed=None), False),
+        (ByEpochOfAnotherName(), True),
         (ByEpochOfNobody(), False),
         (Ordered(), False),
         (object(), False),
@@ -57,5 +70,5 @@ class ByEpochOfNobody:
 def test_a_sampler_follows_its_epoch_where_its_order_reads_it_and_nothing_is_switched_off(
     sampler: object, follows: bool
 ) -> None:
-    told = facts_of(SimpleNamespace(dataset=[1]), sampler, None, None)
+    told = facts_of(SimpleNamespace(dataset=[1]), sampler, None, None, "")
     assert ("follows_epoch=1" in told.split()) is follows

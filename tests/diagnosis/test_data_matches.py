@@ -173,6 +173,21 @@ def test_the_sampler_is_called_as_the_program_can_reach_it(
     assert match.finding.fix.text == f"write {words}.set_epoch(epoch) before each epoch"
 
 
+@pytest.mark.parametrize(("persistent", "told_of"), [("1", True), ("", False)])
+def test_an_epoch_that_does_not_reach_persistent_workers_is_said(
+    tmp_path: Path, persistent: str, told_of: bool
+) -> None:
+    facts = {"kind": "iterable", "workers": "2", "follows_epoch": "1", "persistent": persistent}
+    read = source(*[one_pass(n, ORDER) for n in range(2)], at=f"{tmp_path}/train.py:3", **facts)
+    match = epochs_repeat_order.match(a_job(tmp_path, [read], [read]))
+    assert (match is not None) is told_of
+    if match is not None:
+        assert match.finding.title.endswith(
+            "the workers of the loader of train.py:3 are kept from epoch to epoch (persistent_workers) with copies of "
+            "the data set, which its set_epoch does not reach"
+        )
+
+
 def test_workers_that_read_a_whole_stream_are_said(tmp_path: Path) -> None:
     rows = [range(first, first + 2) for first in range(0, 20, 2) for _ in range(2)]
     log = tuple(batch(number, row) for number, row in enumerate(rows))

@@ -35,7 +35,8 @@ def facts_of(loader, sampler, group_at_loader, group_at_sampler, stages):
         ("shuffle", _number(getattr(sampler, "shuffle", None))),
         ("replacement", _number(getattr(sampler, "replacement", None))),
         ("generator", "" if generator is None else "1"),
-        ("follows_epoch", int(_follows_epoch(sampler)) or ""),
+        ("follows_epoch", int(_follows_epoch(dataset if iterable else sampler)) or ""),
+        ("persistent", int(bool(getattr(loader, "persistent_workers", False))) or ""),
         ("sampler_rank", _number(getattr(sampler, "rank", None))),
         ("num_replicas", _number(getattr(sampler, "num_replicas", None))),
         ("seed", _number(getattr(sampler, "seed", None))),
@@ -89,14 +90,16 @@ def _batches(batch_sampler, sampler):
     return _length(batch_sampler) if own else None
 
 
-def _follows_epoch(sampler):
-    """Whether a sampler of the job's own orders by its epoch, and nothing that it asks for is switched off."""
-    code = getattr(getattr(type(sampler), "__iter__", None), "__code__", None)
-    names = set() if code is None else _names_in(code)
-    if "epoch" not in names or not hasattr(sampler, "set_epoch"):
+def _follows_epoch(ordered):
+    """Whether a sampler or stream of the job's own orders by what its set_epoch writes, and nothing is switched off."""
+    codes = [getattr(getattr(type(ordered), name, None), "__code__", None) for name in ("__iter__", "set_epoch")]
+    if None in codes:
         return False
-    own = getattr(sampler, "__dict__", {})
-    return not any(own[name] is False or own[name] is None for name in names if name in own)
+    read, written = map(_names_in, codes)
+    own = getattr(ordered, "__dict__", {})
+    return bool(read & written & set(own)) and not any(
+        own[name] is False or own[name] is None for name in read & set(own)
+    )
 
 
 def _names_in(code):

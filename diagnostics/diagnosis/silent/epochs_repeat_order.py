@@ -89,6 +89,11 @@ def _cause(job: Job, found: RepeatedOrder, built: tuple[str, ...]) -> str:
             return f"set_epoch is called{at} on the sampler{place} after the epoch's iterator was made"
         case Repeats.SET_ALIKE:
             return f"set_epoch is given the same epoch each time{at}, on the sampler{place}"
+        case Repeats.NOT_IN_WORKERS:
+            return (
+                f"the workers of the loader{place} are kept from epoch to epoch (persistent_workers) with copies of "
+                "the data set, which its set_epoch does not reach"
+            )
         case Repeats.SEEDED_ALIKE:
             return f"the random numbers by which the loader{place} shuffles are seeded alike before each epoch"
 
@@ -96,6 +101,11 @@ def _cause(job: Job, found: RepeatedOrder, built: tuple[str, ...]) -> str:
 def _fix(job: Job, found: RepeatedOrder) -> str:
     if found.why is Repeats.SEEDED_ALIKE:
         return "seed once before the first epoch, or with a seed that depends on the epoch"
+    if found.why is Repeats.NOT_IN_WORKERS:
+        return (
+            "set persistent_workers=False, or keep the epoch in shared memory: a torch.zeros((), dtype=torch.long)"
+            ".share_memory_() made in __init__, with fill_(epoch) in set_epoch"
+        )
     loop = iterated_at(found.loaders[0])
     before = f" in the loop over epochs, before {job.line(loop[0])}" if loop else " before each epoch"
     return f"write {sampler_name(job, found.loaders[0])}.set_epoch(epoch){before}"

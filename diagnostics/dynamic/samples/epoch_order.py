@@ -23,6 +23,7 @@ class Repeats(Enum):
     OTHER_SAMPLER = "set_epoch is called on another sampler"
     SET_LATE = "set_epoch is called after the iterator was made"
     SET_ALIKE = "set_epoch is given the same epoch"
+    NOT_IN_WORKERS = "set_epoch does not reach the persistent workers"
     SEEDED_ALIKE = "the random numbers are seeded alike before each epoch"
 
 
@@ -94,6 +95,9 @@ def _same(one: LoaderPass, other: LoaderPass) -> tuple[BatchPrint, ...] | None:
 
 def _why(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> Repeats | None:
     facts = loader.source.facts
+    if facts.get("kind") == "iterable":
+        kept = facts.get("persistent") == "1" and facts.get("workers", "0") != "0"
+        return Repeats.NOT_IN_WORKERS if kept and facts.get("follows_epoch") == "1" else None
     if one.epoch is not None and other.epoch is not None and facts.get("shuffle") != "0":
         to_shuffle = facts.get("shuffle") == "1" or facts.get("follows_epoch") == "1"
         if not to_shuffle or one.epoch != other.epoch:
