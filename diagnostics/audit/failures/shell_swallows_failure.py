@@ -181,13 +181,16 @@ def _ignored_by_make(file: ProjectFile, ran: CommandContext, found: Training) ->
 def _ends_with_0(trap: str, script: Script) -> bool:
     """Whether what a trap is given, text or the name of a function of the script, ends with `exit 0`."""
     if trap.isidentifier():
-        body = re.search(
-            rf"^(?:function\s+)?{trap}\s*(?:\(\s*\))?\s*\{{(.*?)^\}}", script.file.text, re.MULTILINE | re.DOTALL
-        )
-        return (
-            body is not None and re.search(r"^\s*exit\s+0\s*;?\s*$", body[1].rstrip().rpartition("\n")[2]) is not None
-        )
+        return _body_of(trap, script.file.lines)[-1:] == ["exit 0"]
     return re.search(r"(?:^|[;&{\s])exit\s+0\s*+;?\s*+\}?$", trap) is not None
+
+
+def _body_of(name: str, lines: list[str]) -> list[str]:
+    """Returns the statements of a function of a script, one a line; [] without one of this name."""
+    heads = (f"{name}()", f"{name} ()", f"function {name}")
+    start = next((at for at, line in enumerate(lines, 1) if line.startswith(heads)), len(lines))
+    end = next((at for at, line in enumerate(lines[start:], start) if line.startswith("}")), start)
+    return [text for line in lines[start:end] if (text := line.strip().rstrip("; ")) and not text.startswith("#")]
 
 
 def _continued(file: ProjectFile, script: Script, ran: CommandContext, found: Training) -> Iterator[Violation]:

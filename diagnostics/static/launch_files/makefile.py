@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 _VARIABLE = re.compile(r"\$[({]([\w.-]+)[)}]")
 _AUTOMATIC = re.compile(r"\$[@<^+?*%|](?!\w)")
-_SHELL = re.compile(r"^\s*SHELL\s*[:?]?=\s*(?:\S*/)?(\w+)", re.MULTILINE)
-_FLAGS = re.compile(r"^\s*\.SHELLFLAGS\s*[:?]?=\s*(.*)$", re.MULTILINE)
+_SHELL = re.compile(r"^[ \t]*SHELL[ \t]*[:?]?=[ \t]*(?:\S*/)?(\w+)", re.MULTILINE)
+_FLAGS = re.compile(r"^\.SHELLFLAGS[ \t]*[:?]?=(.*)$", re.MULTILINE)
 _FUNCTION = re.compile(r"\$\(\w+\s[^()]*(?:\([^()]*\)[^()]*)*\)")
 _IGNORES = re.compile(r"^\.IGNORE\s*:", re.MULTILINE)
 
