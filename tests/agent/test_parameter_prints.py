@@ -111,9 +111,9 @@ ODD = """
             print(function)
             return function(*args, **(kwargs or {}))
     import torch.optim.optimizer as optim
-    (hook,) = optim._global_optimizer_pre_hooks.values()
     with Seen():
-        hook(optimizer, (optimizer,), {})
+        for hook in list(optim._global_optimizer_pre_hooks.values()):
+            hook(optimizer, (optimizer,), {})
     torch.func.grad(lambda x: x.sum())(torch.ones(2))
 """
 

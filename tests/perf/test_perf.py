@@ -91,7 +91,7 @@ import torch
 from torch import nn
 
 torch.set_num_threads(1)
-print("a line of the job")
+print("a line of the job", flush=True)
 model = nn.Linear(8, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(int(sys.argv[1])):

@@ -126,7 +126,7 @@ def test_the_healthy_twin_is_silent_and_measured(with_programs, preflight, tmp_p
     assert (agreed.title, agreed.findings) == ("2 ranks built the same 336 parameters", ())
     record = RunRecord.load(tmp_path / "agent")
     kinds = [event.kind for event in record.of_rank(1).events]
-    assert [kind for kind in kinds if kind not in ("phase", "hooks")] == [
+    assert [kind for kind in kinds if kind not in ("phase", "hooks", "threads-set")] == [
         "process-group-begin",
         "process-group",
         "ddp-begin",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from diagnostics.agent.shared import operations
 from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.mark_match import training_match
@@ -29,7 +30,7 @@ NAME = "gradients-reach-little"
 CLASS = "zero-progress"
 EXAMINES = AppliesTo.SUCCEEDED
 SHARE = 20  # of the numbers that are to learn, at most one in so many has a gradient
-GATHERS = ("all_gather", "all_gather_into_tensor", "gather", "all_gather_object")
+GATHERS = frozenset(name for name in (*operations.PARTS, *operations.PICKLED) if "gather" in name)
 
 
 def match(job: Job) -> Match | None:

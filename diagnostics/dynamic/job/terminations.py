@@ -6,6 +6,7 @@ then what the process itself noted on its way out.
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -176,8 +177,17 @@ def _parents_word(process: MergedProcess, job: SupervisorFacts, parts: ProcessRo
         if code is not None and code < 0:
             number, code = -code, None
         if code is not None or number is not None:
-            return End(exit_code=code, signal=number, at_s=at, source="parent-wait")
+            return End(exit_code=code, signal=number, at_s=min(at, _left_s(process, job)), source="parent-wait")
     return None
+
+
+def _left_s(process: MergedProcess, job: SupervisorFacts) -> float:
+    """Returns when it called os._exit as the last it did: a parent may wait for another child first."""
+    agent = process.agent
+    last = agent.events[-1] if agent is not None and agent.events else None
+    if agent is None or last is None or last.kind != "os._exit":
+        return math.inf
+    return job_time(job, agent, last.seconds)
 
 
 def _launchers_word(process: MergedProcess, parts: ProcessRoles, log: LauncherLog) -> End | None:

@@ -1,0 +1,7 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Schedule:
+    epochs: int
+    lr: float
