@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from conftest import Watched
 
-Watch = Callable[..., Watched]
+Watch = Callable[..., Any]  # conftest.py's `watched`; conftest cannot be imported: each folder has one
 
 MODEL = """\
 import torch

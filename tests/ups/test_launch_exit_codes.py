@@ -10,7 +10,7 @@ import pytest
 
 from ups.errors import UpsError
 from ups.launch.elastic import launch
-from ups.launch.reports import Ended, RankReport, first_failure
+from ups.launch.reports import FOLDER_VARIABLE, Ended, RankReport, first_failure, write
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the launcher runs on Linux")
 
@@ -85,3 +85,12 @@ def test_among_ranks_that_raised_the_earliest_report_is_the_first_failure() -> N
 
 def test_no_rank_failed_where_all_exit_codes_are_0() -> None:
     assert first_failure([Ended(rank=0, exit_code=0, report=None)]) is None
+
+
+def test_a_rank_that_was_still_starting_when_its_launcher_went_reports_to_nobody(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    write(RankReport(rank=1, state="running"), {FOLDER_VARIABLE: str(gone)})
+    assert [*tmp_path.iterdir()] == []
+    gone.mkdir()
+    write(RankReport(rank=1, state="running"), {FOLDER_VARIABLE: str(gone)})
+    assert [path.name for path in gone.iterdir()] == ["rank-1.json"]

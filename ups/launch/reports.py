@@ -58,11 +58,18 @@ class Ended:
 
 def write(report: RankReport, environ: Mapping[str, str] = os.environ) -> None:
     """Leaves the report in the launcher's folder; without a launcher of ours there is nobody to read it."""
-    if folder := environ.get(FOLDER_VARIABLE):
-        path = Path(folder) / f"rank-{report.rank}.json"
-        temporary = path.with_suffix(".tmp")
+    folder = environ.get(FOLDER_VARIABLE)
+    # A rank that was still starting when its launcher was stopped finds the folder gone, and nobody to read it.
+    if folder is None or not Path(folder).is_dir():
+        return
+    path = Path(folder) / f"rank-{report.rank}.json"
+    temporary = path.with_suffix(".tmp")
+    try:
         temporary.write_text(json.dumps(asdict(report)), encoding="utf-8")
         temporary.replace(path)
+    except FileNotFoundError:
+        if Path(folder).is_dir():
+            raise
 
 
 def read(folder: Path, rank: int) -> RankReport | None:
