@@ -154,8 +154,9 @@ def _threading_is_here(agent):
 
 
 def _subprocess_is_here(agent):
-    from .process_hooks import child_exit_reads, child_starts
+    from .process_hooks import child_environments, child_exit_reads, child_starts
 
+    child_environments.watch_popen(agent)
     child_starts.watch_popen(agent)
     child_exit_reads.watch_subprocess(agent)
     imports.when_imported("asyncio.base_subprocess", lambda: child_exit_reads.watch_asyncio(agent))

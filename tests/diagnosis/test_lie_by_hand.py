@@ -196,6 +196,34 @@ def test_a_loop_that_was_never_entered_is_told_at_its_line(tmp_path: Path) -> No
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("later", "lies"),
+    [
+        (("train.py", "--task", "finetune", "--load", "a"), True),
+        (("train.py", "--task", "pretrain", "--resume"), False),  # the same, started again
+        (("train.py", "--task", "finetune", "--eval-only"), False),
+    ],
+)
+def test_a_second_training_that_made_no_step_is_told_though_the_first_one_did(
+    tmp_path: Path, later: tuple[str, ...], lies: bool
+) -> None:
+    file = f"{tmp_path}/train.py"
+    first = a_process(
+        2,
+        argv=("python", "train.py", "--task", "pretrain"),
+        at_s=3.0,
+        agent=agent(event("optimizer", "", f"{file}:1"), steps=9),
+    )
+    second = a_process(
+        3, argv=("python", *later), began_s=4.0, at_s=6.0, agent=agent(event("optimizer", "", f"{file}:1"))
+    )
+    files = {"train.py": "a = 1\nwhile step < steps:\n    optimizer.step()\n"}
+    job = replace(a_job(first, second, code=0, cwd=tmp_path, files=files), ranks=(second,))
+    found = nothing_trained.match(job)
+    expected = (JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:2",))
+    assert told(found) == (expected if lies else None)
+
+
 def test_evaluation_and_training_that_took_place_are_no_lie(tmp_path: Path) -> None:
     assert nothing(tmp_path, "dataloader", "loader-iter") is None
     assert nothing(tmp_path, "dataloader", "optimizer", "loader-iter", steps=1) is None

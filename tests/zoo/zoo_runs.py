@@ -62,7 +62,7 @@ def copied(truth: Truth, python: str = sys.executable) -> Iterator[Path]:
     above.chmod(0o755)
     try:
         folder = above / truth.name
-        shutil.copytree(truth.folder, folder, ignore=shutil.ignore_patterns("truth.json", "__pycache__"))
+        shutil.copytree(truth.folder, folder, symlinks=True, ignore=shutil.ignore_patterns("truth.json", "__pycache__"))
         if truth.setup:
             done = subprocess.run(
                 truth.setup,

@@ -56,7 +56,10 @@ _TOLD = re.compile(
 def match(job: Job) -> Match | None:
     """Returns the job that trained nothing, where every rank was watched and meant to train."""
     ranks = [process for process in job.ranks if process.agent is not None]
-    if not ranks or len(ranks) != len(job.ranks) or any(one.steps for one in job.processes):
+    if not ranks or len(ranks) != len(job.ranks):
+        return None
+    here = [one for one in job.processes if _is_of(one, ranks)]
+    if any(one.steps for one in here):
         return None
     begun = [process for process in ranks if _made(process, "optimizer") is not None]
     if not begun or asked_for_no_training(job, begun[0]):
@@ -71,7 +74,7 @@ def match(job: Job) -> Match | None:
         return None  # no file of the job's holds a loop that trains: nothing says that it was to
     iterated = _made(process, "loader-iter") if _by_batches(job, process) else None
     loader = _frame(process, _made(process, "dataloader"))
-    backwards = sum(_backwards(one) for one in job.processes)
+    backwards = sum(_backwards(one) for one in here)
     conditions = _conditions(job, process)
     if backwards and not conditions:
         return None  # it may update its parameters by hand
@@ -112,6 +115,12 @@ def match(job: Job) -> Match | None:
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,
     )
+
+
+def _is_of(process: JobProcess, ranks: Sequence[JobProcess]) -> bool:
+    """Whether a process is of this training: not of another one, which was over before this one began."""
+    before = process.end.at_s is not None and process.end.at_s <= min(one.began_s for one in ranks)
+    return not before or any(set(process.argv) <= set(one.argv) for one in ranks)  # the same, started again
 
 
 def _backwards(process: JobProcess) -> int:

@@ -11,6 +11,7 @@ from diagnostics.dynamic.job.attribution import blame
 from diagnostics.dynamic.job.exceptions import exceptions_of, handled_of, loads_of
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.last_activity import LastActivity, last_activity
+from diagnostics.dynamic.job.marked_output import lines_by_rank
 from diagnostics.dynamic.job.process_list import MergedProcess, merge_processes
 from diagnostics.dynamic.job.process_roles import ProcessRoles
 from diagnostics.dynamic.job.rank_inference import script_of
@@ -82,12 +83,14 @@ def build_job(material: JobInputs, *, ended: bool = True) -> Job:
     homes = homes_of(material.agents)
     samples = samples_of(material.captures.get(SAMPLES, ""), homes)
     step_stacks = step_stacks_of(material.captures.get(STEP_STACKS, ""), homes)
+    marked = _marked(output, all_merged, parts)
     processes = tuple(
         _process(
-            merged, job, parts, ends[id(merged)], enders, restarts[id(merged)], material, samples, step_stacks, homes
+            merged, job, parts, ends[id(merged)], enders, restarts[id(merged)], material, samples, step_stacks, homes,
+            marked.get(id(merged), ""),
         )
         for merged in all_merged
-    )
+    )  # fmt: skip
     culprits, victims = blame(processes, output)
     ranks = _last_of_each_rank(processes)
     return Job(
@@ -119,9 +122,11 @@ def _process(
     samples: Mapping[tuple[int, int], tuple[Sample, ...]],
     step_stacks: Mapping[str, tuple[SeenStack, ...]],
     homes: Homes,
+    marked: str,
 ) -> JobProcess:
     stem = f"{process.pid}-{process.start_ticks}"
     stdout, stderr = (material.outputs.get(f"{stem}.{name}.txt", "") for name in ("stdout", "stderr"))
+    stderr = stderr or ("" if stdout else marked)
     fault = material.faults.get(process.agent.name) if process.agent is not None else None
     failed = end.signal is not None or end.exit_code not in (0, None)
     raised = exceptions_of(process, job, stderr or stdout, end.at_s, failed=failed, homes=homes)
@@ -160,6 +165,17 @@ def _process(
         flight=material.flights.get(stem, ()),
         prints=material.prints.get(stem, ParameterPrints()),
     )
+
+
+def _marked(output: str, processes: Sequence[MergedProcess], parts: ProcessRoles) -> dict[int, str]:
+    """Returns what ranks that no agent watched wrote into the common output under their mark, by the process's id."""
+    unwatched = {
+        parts.rank(process): process  # the last of each rank
+        for process in processes
+        if process.agent is None and parts.part(process) is ProcessRole.RANK
+    }
+    lines = lines_by_rank(output)[0] if unwatched else {}
+    return {id(process): lines[rank] for rank, process in unwatched.items() if rank is not None and rank in lines}
 
 
 def _is_read(name: str) -> bool:

@@ -13,6 +13,7 @@ from diagnostics.dynamic.job.attribution import blame
 from diagnostics.dynamic.job.exceptions import causes_of, from_traceback
 from diagnostics.dynamic.job.job import ExceptionRecord, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.job_builder import SOURCE_SUFFIXES
+from diagnostics.dynamic.job.marked_output import lines_by_rank
 from diagnostics.dynamic.job.terminations import FAULT_SIGNALS
 from diagnostics.record.launcher_log import LoggedEnd, read_launcher_log
 from diagnostics.record.stacks import parse_fault_report
@@ -24,7 +25,6 @@ from diagnostics.static.program.source_file import SourceStore
 _COLLECTOR = re.compile(
     r"^(?:\x1b\[[0-9;]*m)*(?:[\w.-]{1,60}\s*\|\s)?(?:\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)\s(?:std(?:out|err)\s[FP]\s)?)?"
 )
-_RANK_PREFIX = re.compile(r"^\[(?:rank|default)(?P<rank>\d{1,6})\]:?\s?|^(?P<label>\d{1,5}): ")
 _CHILD = re.compile(r"^-- Process (?P<index>\d{1,6}) terminated with the following error:$", re.MULTILINE)
 _OF_LAUNCHERS = re.compile(
     r"(?:^|\.)(?:ChildFailedError|ProcessRaisedException|ProcessExitedException|CalledProcessError|SignalException)$"
@@ -35,13 +35,12 @@ _DIED = re.compile(
     r"^(?:.{0,200}: line \d+:\s+\d+ )?(Segmentation fault|Aborted|Bus error|Illegal instruction|Killed)\b"
 )
 _FIRST_S, _LATER_S = 1.0, 2.0  # a log has no times that can be trusted: the first failure, and all that follow
-_LABELLED_LINES = 3  # srun -l labels every line; a single "2: " is somebody's text
 
 
 def job_from_logs(texts: Mapping[str, str], cwd: str) -> Job:
     """Returns the Case of log files by name, each read from its first to its last line."""
     text = "\n".join(clean(one) for one in texts.values())
-    by_rank, rest = _by_rank(text)
+    by_rank, rest = lines_by_rank(text)
     processes = [_job_process(rank, lines, text) for rank, lines in sorted(by_rank.items())]
     processes = _with_rest(processes, rest, text)
     culprits, victims = blame(processes, text)
@@ -72,22 +71,6 @@ def job_from_logs(texts: Mapping[str, str], cwd: str) -> Job:
 def clean(text: str) -> str:
     """Returns the log without what containers and collectors put before each line."""
     return "\n".join(_COLLECTOR.sub("", line.rstrip("\r"), count=1) for line in text.split("\n"))
-
-
-def _by_rank(text: str) -> tuple[dict[int, str], str]:
-    """Returns the lines of each rank that are marked as its own, and all other lines."""
-    ranks: dict[int, list[str]] = {}
-    rest: list[str] = []
-    lines = text.split("\n")
-    labels = sum(1 for line in lines if (found := _RANK_PREFIX.match(line)) and found["label"])
-    for line in lines:
-        found = _RANK_PREFIX.match(line)
-        labelled = found is not None and (found["rank"] is not None or labels >= _LABELLED_LINES)
-        if found is not None and labelled:
-            ranks.setdefault(int(found["rank"] or found["label"]), []).append(line[found.end() :])
-        else:
-            rest.append(line)
-    return {rank: "\n".join(lines) for rank, lines in ranks.items()}, "\n".join(rest)
 
 
 def _with_rest(processes: Sequence[JobProcess], rest: str, text: str) -> list[JobProcess]:
