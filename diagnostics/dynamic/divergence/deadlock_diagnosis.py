@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -155,7 +156,7 @@ def _culprits(
     sure = {rank for split in found if split.sure for rank in split.parting.here}
     if len(found) == 1 and lines and not found[0].by_history:
         alike = len(found[0].here) == len(found[0].there)
-        sure = set(_turned_away(job, found[0], lines) or (_let_in(job, found[0], lines[0]) if alike else ())) or sure
+        sure = set(_turned_away(job, found[0], lines) or (_let_in(job, found[0], lines) if alike else ())) or sure
     if not sure and len(found) == 1 and lines and _tells_apart(found[0], lines[0]):
         sure = set(_odd_by(job, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Whereabouts.WAITING}
@@ -198,21 +199,24 @@ def _turned_away(job: Job, split: RankPartition, lines: Sequence[DivergencePoint
     return _entered(split, first, guard.lineno, last)
 
 
-def _let_in(job: Job, split: RankPartition, decision: DivergencePoint) -> tuple[int, ...]:
-    """Returns the ranks that a test of the rank let in, and that wait there; () where it is no such test."""
-    if split.by_history or decision.kind is not StatementKind.BRANCH or decision.tainted_by != RANK:
-        return ()
-    guard = job.sources.file(decision.frame.file).statement_at(decision.frame.line)
-    if not isinstance(guard, ast.If) or rank_words.SHOWS_RANK.search(ast.unparse(guard.test)) is None:
-        return ()
-    lines = range(guard.body[0].lineno, (guard.body[-1].end_lineno or guard.body[-1].lineno) + 1)
-    inside = [
-        any(frame.file == decision.frame.file and frame.line in lines for frame in user_stack(job, camp[0]))
-        for camp in (split.here, split.there)
-    ]
-    if inside[0] == inside[1]:
-        return ()
-    return split.parting.here if inside[0] else split.parting.there
+def _let_in(job: Job, split: RankPartition, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
+    """Returns the ranks that a test of the rank let in, and that wait there; () where the first lines hold none.
+
+    The first line may be the decorator that puts the test around a function.
+    """
+    for decision in itertools.takewhile(lambda one: one.tainted_by == RANK, lines):
+        if split.by_history or decision.kind is not StatementKind.BRANCH:
+            return ()
+        guard = job.sources.file(decision.frame.file).statement_at(decision.frame.line)
+        if not isinstance(guard, ast.If) or rank_words.SHOWS_RANK.search(ast.unparse(guard.test)) is None:
+            continue
+        body = range(guard.body[0].lineno, (guard.body[-1].end_lineno or guard.body[-1].lineno) + 1)
+        inside = [
+            any(frame.file == decision.frame.file and frame.line in body for frame in user_stack(job, camp[0]))
+            for camp in (split.here, split.there)
+        ]
+        return () if inside[0] == inside[1] else split.parting.here if inside[0] else split.parting.there
+    return ()
 
 
 def _odd_by(job: Job, split: RankPartition, decision: DivergencePoint) -> tuple[int, ...]:

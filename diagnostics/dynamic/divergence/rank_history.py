@@ -8,12 +8,14 @@ that a line always called in. It needs no second rank that runs the same code, w
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from diagnostics.agent.shared.layout import CALL_SLOTS
+from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
@@ -105,6 +107,35 @@ def left_out(job: Job, one: RankState, other: RankState) -> bool:
     """Whether a rank left out, for the first time, the call in which another one waits for it."""
     found, wait = _break(job, one), other.wait
     return found is not None and wait is not None and (found.usual.op, found.usual.path) == (wait.op, wait.path)
+
+
+def calls_by_round(job: Job, one: RankState, op: str, path: tuple[Frame, ...]) -> tuple[int, ...]:
+    """Returns how often a rank made a call from one place between its optimizer steps, oldest first.
+
+    The last round is the one it is in; the first of a run, which may hold what is done once, is left out.
+    """
+    process, counts = job.of_rank(one.rank), counts_of(job, one)
+    steps = process.agent.steps if process is not None and process.agent is not None else None
+    if counts is None or steps is None or steps.last_s is None or not counts.calls:
+        return ()
+    ends = [steps.last_s]
+    for duration in reversed(steps.durations_s):
+        ends.append(ends[-1] - duration)
+    known = [end for end in sorted(ends) if end >= counts.calls[0].entered_s]  # earlier calls may be forgotten
+    made = [call.entered_s for call in counts.calls if (call.op, call.path) == (op, path)]
+    bounds = [*known, math.inf]
+    return tuple(sum(first <= at < last for at in made) for first, last in pairwise(bounds))
+
+
+def comes_before_backward(job: Job, one: RankState, op: str, path: tuple[Frame, ...]) -> bool:
+    """Whether a call from one place stood in front of the backward pass in the rank's last whole round."""
+    process, counts = job.of_rank(one.rank), counts_of(job, one)
+    steps = process.agent.steps if process is not None and process.agent is not None else None
+    if counts is None or steps is None or steps.last_s is None or steps.backward_entered_s is None:
+        return False
+    made = [call.entered_s for call in counts.calls if (call.op, call.path) == (op, path)]
+    last = max((at for at in made if at < steps.last_s), default=math.inf)
+    return last < steps.backward_entered_s < steps.last_s
 
 
 def _break(job: Job, one: RankState) -> HistoryBreak | None:

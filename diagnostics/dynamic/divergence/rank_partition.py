@@ -14,7 +14,13 @@ from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKin
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import counts_of, exceptions_caught, last_common_call
-from diagnostics.dynamic.divergence.rank_history import left_out, partition_by_history
+from diagnostics.dynamic.divergence.rank_history import (
+    FEWEST,
+    calls_by_round,
+    comes_before_backward,
+    left_out,
+    partition_by_history,
+)
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 
@@ -27,9 +33,9 @@ def partitions(job: Job, deadlock: Deadlock) -> tuple[RankPartition, ...]:
     camps = _camps(job, deadlock)
     if len(camps) < 2:
         return ()
-    ahead = _ahead_of_a_backward_pass(job, camps)
-    if ahead is not None:
-        return (replace(_split(job, *ahead, sure=True), by_history=True),)
+    odd = _ahead_of_a_backward_pass(job, camps) or _without_a_call_of_each_round(job, camps)
+    if odd is not None:
+        return (replace(_split(job, *odd, sure=True), by_history=True),)
     scored = sorted(camps, key=lambda camp: -_oddness(job, camp, camps, deadlock))
     usual = scored[-1]
     marks = [_oddness(job, camp, camps, deadlock) for camp in scored]
@@ -141,6 +147,28 @@ def _ahead_of_a_backward_pass(
         return None
     usual = all(is_recurrent(job, one) and not _did_more(job, one, ahead[0]) for one in behind)
     return (ahead, behind) if usual else None
+
+
+def _without_a_call_of_each_round(
+    job: Job, camps: Sequence[Sequence[RankState]]
+) -> tuple[Sequence[RankState], Sequence[RankState]] | None:
+    """Returns the ranks in whose round a call is missing that each of theirs had, and those that wait in it."""
+    for waiting, others in (camps, camps[::-1]) if len(camps) == 2 else ():
+        wait = waiting[0].wait
+        if wait is None or wait.native or wait.kind is not OperationKind.COLLECTIVE:
+            continue
+        rounds = [calls_by_round(job, one, wait.op, wait.path) for one in (*waiting, *others)]
+        habit = min(len(made) for made in rounds) > FEWEST and len({made[0] for made in rounds}) == 1
+        if not habit or any(len(set(made[:-1])) > 1 or not made[0] for made in rounds):
+            continue
+        # Behind the backward pass it would be those in front of it who go on as ever.
+        if not all(comes_before_backward(job, one, wait.op, wait.path) for one in waiting):
+            continue
+        if all(made[-1] == made[0] for made in rounds[: len(waiting)]) and not any(
+            made[-1] for made in rounds[len(waiting) :]
+        ):
+            return others, waiting
+    return None
 
 
 def _did_more(job: Job, one: RankState, other: RankState) -> bool:

@@ -225,6 +225,35 @@ def test_of_two_calls_of_one_line_the_rank_in_the_guard_is_to_blame(tmp_path: Pa
     assert match.culprit_ranks == (0,)
 
 
+DECORATED = """\
+def on_rank_zero(method):
+    def wrapper(*args):
+        if dist.get_rank() == 0:
+            return method(*args)
+    return wrapper
+class Best:
+    @on_rank_zero
+    def keep(self):
+        dist.all_gather(parts, x)
+for epoch in range(3):
+    dist.all_reduce(x)
+    for hook in hooks:
+        hook.keep()
+    dist.barrier()
+"""
+
+
+def test_the_rank_that_a_decorator_lets_in_is_to_blame_though_the_other_one_left_the_loop(tmp_path: Path) -> None:
+    def places(*lines: str) -> tuple[str, ...]:
+        return tuple(f"{tmp_path}/train.py:{line}" for line in lines)
+
+    agreed = done("all_reduce", 1, *places("11"))
+    zero = rank(0, agreed, call("all_gather", 2, *places("9", "4", "13")))
+    one = rank(1, agreed, call("barrier", 2, *places("14"), shape="", dtype=""))
+    match = found(hung(tmp_path, zero, one, source=DECORATED))
+    assert (match.culprit_ranks, match.locations[0] in ("train.py:3", "train.py:7")) == ((0,), True)
+
+
 EXITS = """\
 def close(code):
     os._exit(code)
@@ -312,3 +341,47 @@ def test_a_barrier_that_others_answered_from_elsewhere_is_where_they_parted(
     one = (*before, done("barrier", 6, *places("2 8"), shape=""), call("all_reduce", 7, *places("4")))
     match = found(hung(tmp_path, rank(0, *zero), rank(1, *one), source=LONE))
     assert (match.culprit_ranks, match.locations[0]) == (ranks, line)
+
+
+COUNTS_BOXES = """\
+for batch in loader:
+    if len(boxes) > 0:
+        dist.all_reduce(count, group=loss)
+    loss(batch).backward()
+    optimizer.step()
+"""
+
+
+def trained(one: JobProcess, backward_s: float) -> JobProcess:
+    """Returns a rank that ended its fifth round at 0.58 s, and entered its latest backward pass at that time."""
+    assert one.agent is not None
+    steps = Steps(
+        count=5, first_s=0.18, last_s=0.58, durations_s=(0.1,) * 4, backwards=6, backward_entered_s=backward_s
+    )
+    both = replace(one.agent.groups[0], group="1")
+    return replace(one, agent=replace(one.agent, steps=steps, groups=(*one.agent.groups, both)))
+
+
+@pytest.mark.parametrize(
+    ("backward_s", "sparse", "culprits"), [(0.56, False, (1,)), (0.46, False, (0, 1)), (0.56, True, (0, 1))]
+)
+def test_who_leaves_out_a_call_of_each_round_before_went_another_way(
+    backward_s: float, sparse: bool, culprits: tuple[int, ...], tmp_path: Path
+) -> None:
+    line, backward = f"{tmp_path}/train.py:3", f"{tmp_path}/train.py:4:<module>"
+    before = [done("all_reduce", n, line, group="1") for n in range(1, 6) if not (sparse and n == 3)]
+    entry = FlightEntry(
+        group="0",
+        counted=5,
+        op="all_reduce",
+        sizes=(8,),
+        dtypes="Float",
+        pending=True,
+        created_ns=-(10**10),
+        timeout_s=None,
+    )
+    waits = stack(f"{TORCH}/autograd/graph.py:979:_engine_run_backward", backward)
+    zero = trained(rank(0, *before, call("all_reduce", 6, line, group="1")), backward_s)
+    one = trained(rank(1, *before, flight=(entry,), stacks=(waits,)), 0.6)
+    match = found(hung(tmp_path, zero, one, source=COUNTS_BOXES))
+    assert (match.culprit_ranks, match.locations[0]) == (culprits, "train.py:2")
