@@ -11,6 +11,7 @@ Fix: use the module in every step, do not make it, or pass find_unused_parameter
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence
@@ -18,14 +19,18 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
 from diagnostics.dynamic.job.evidence import names_of
-from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.model.unused_parameters import UnusedParameter, unused_parts
 from diagnostics.dynamic.model.wrap_sites import static_wraps
+from diagnostics.static.program.call_graph import CallGraph
+from diagnostics.static.torch_code.loss_conditions import loss_conditions
 
 CODE = "D601"
 NAME = "parameters-without-gradient"
 CLASS = "unused-parameters"
 EXAMINES = AppliesTo.FAILED
+MOST_CONDITIONS = 2  # one of more is a guess
 
 UNFINISHED = re.compile(r"Expected to have finished reduction in the prior iteration")
 INDICES = re.compile(r"Parameter indices which did not receive grad for rank \d+: ([\d ]+)")
@@ -43,6 +48,8 @@ def match(job: Job) -> Match | None:
     unused, sure = unused_parts(job, one.process, indices, names)
     skipped = [line for part in unused for line in part.left_out]
     made = [part.made for part in unused if part.made]
+    decided = _decided(job, one.process) if unused and all(part.entered for part in unused) else []
+    few = len(decided) if len(decided) <= MOST_CONDITIONS else 0
     modules = ", ".join(_words(part) for part in unused[:4]) or f"parameters {indices}"
     return blamed(
         job,
@@ -56,15 +63,28 @@ def match(job: Job) -> Match | None:
             Evidence(source=f"exception in process {one.process.pid}", observed=_shown(one, indices, names)),
             *(Evidence(source=part.made, observed=f"{_words(part)} is made") for part in unused[:4] if part.made),
             *(Evidence(source=line, observed="leaves it out") for line in skipped[:3]),
+            *(Evidence(source=line, observed="decides on the data what the loss is made of") for line in decided[:few]),
         ),
         fix=Fix(
-            text=f"let {modules} take part in the loss in every step, or do not make it; where it is meant to be left "
-            "out at times: DistributedDataParallel(model, find_unused_parameters=True)"
+            text=f"let {modules} take part in the loss in every step{_where(decided[:few])}, or do not make it; "
+            "where it is meant to be left out at times: DistributedDataParallel(model, find_unused_parameters=True)"
         ),
-        locations=distinct([*skipped[:2], *made, *skipped[2:], *merged_locations(job, tellers)]),
+        locations=distinct(
+            [*decided[:few], *skipped[:2], *made, *skipped[2:], *decided, *merged_locations(job, tellers)]
+        ),
         module=unused[0].path if unused else "",
         confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
     )
+
+
+def _decided(job: Job, process: JobProcess) -> list[str]:
+    """Returns the conditions on the data that may keep the result of a module that ran out of the loss."""
+    names = tuple(name for name, _ in job_sources(job, process))
+    return [job.line(frame) for frame in loss_conditions(CallGraph(job.sources, names))]
+
+
+def _where(decided: Sequence[str]) -> str:
+    return f" (in the other case of {decided[0]} add 0 times the sum of its result)" if decided else ""
 
 
 def _words(part: UnusedParameter) -> str:
