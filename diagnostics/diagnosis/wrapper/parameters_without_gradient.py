@@ -19,12 +19,10 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import TextMatch, match_text, merged_locations
 from diagnostics.dynamic.job.evidence import names_of
-from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.job_sources import job_sources
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.model.loss_decisions import loss_decisions
 from diagnostics.dynamic.model.unused_parameters import UnusedParameter, unused_parts
 from diagnostics.dynamic.model.wrap_sites import static_wraps
-from diagnostics.static.program.call_graph import CallGraph
-from diagnostics.static.torch_code.loss_conditions import loss_conditions
 
 CODE = "D601"
 NAME = "parameters-without-gradient"
@@ -48,7 +46,7 @@ def match(job: Job) -> Match | None:
     unused, sure = unused_parts(job, one.process, indices, names)
     skipped = [line for part in unused for line in part.left_out]
     made = [part.made for part in unused if part.made]
-    decided = _decided(job, one.process) if unused and all(part.entered for part in unused) else []
+    decided = loss_decisions(job, one.process) if unused and all(part.entered for part in unused) else []
     few = len(decided) if len(decided) <= MOST_CONDITIONS else 0
     modules = ", ".join(_words(part) for part in unused[:4]) or f"parameters {indices}"
     return blamed(
@@ -75,12 +73,6 @@ def match(job: Job) -> Match | None:
         module=unused[0].path if unused else "",
         confidence=Confidence.CONFIRMED if sure else Confidence.LIKELY,
     )
-
-
-def _decided(job: Job, process: JobProcess) -> list[str]:
-    """Returns the conditions on the data that may keep the result of a module that ran out of the loss."""
-    names = tuple(name for name, _ in job_sources(job, process))
-    return [job.line(frame) for frame in loss_conditions(CallGraph(job.sources, names))]
 
 
 def _where(decided: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """Runs test files of frameworks with and without the doctor: the doctor must change no exit code and accuse nobody.
 
-    python tests/benchmarks/framework_tests.py CHECKOUTS --python PYTHON [--only TEXT]... [--keep FOLDER]
+    python tests/benchmarks/frameworks/run_their_tests.py CHECKOUTS --python PYTHON [--only TEXT]... [--keep FOLDER]
 
 CHECKOUTS holds one checkout a repository, under its name (git clone https://github.com/huggingface/accelerate ...);
 PYTHON has torch, pytest and what these need. Tests that fail without the doctor may fail with it, in equal numbers.
