@@ -10,7 +10,12 @@ from hand_made import a_job, a_process, agent, event, frames, raised
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.signature import Match
-from diagnostics.diagnosis.silent import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
+from diagnostics.diagnosis.silent import (
+    failure_hidden_by_parent,
+    failure_hidden_in_rank,
+    nothing_trained,
+    write_cut_off,
+)
 from diagnostics.dynamic.job.job import ExceptionSource, ProcessRole
 from diagnostics.record.agent_data import LifecycleEvent, Steps
 from diagnostics.static.program.exception_flow import swallowing_tries
@@ -397,3 +402,35 @@ def test_what_a_runner_of_tests_caught_was_its_own_affair(argv: tuple[str, ...],
     made_one = agent(*made("optimizer", place=f"{file}:13"), event("caught"))
     job = a_job(a_process(agent=made_one, raised=(error,), argv=argv), code=0, cwd=tmp_path, files={"train.py": LOOP})
     assert (failure_hidden_in_rank.match(job) is not None) is hidden
+
+
+IN_THE_BACKGROUND = """\
+def write(path, data):
+    with open(path, MODE) as file:
+        for part in data:
+            file.write(part)
+def beat():
+    while True:
+        write("beat", [b"1"])
+threading.Thread(target=write, args=("final.pt", data), daemon=True).start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "stack", "told_of"),
+    [
+        ('"wb"', (4,), True),
+        ('"rb"', (4,), False),
+        ('"wb"', (4, 7), False),  # whenever a heartbeat ends it is cut off
+        ('"wb"', (1,), False),
+    ],
+)
+def test_a_daemon_thread_that_was_cut_off_while_it_wrote_is_told_at_the_line_that_started_it(
+    tmp_path: Path, mode: str, stack: tuple[int, ...], told_of: bool
+) -> None:
+    file = f"{tmp_path}/train.py"
+    cut = event("cut-off", f"{file}:8", *(f"{file}:{line}" for line in stack))
+    files = {"train.py": IN_THE_BACKGROUND.replace("MODE", mode)}
+    found = write_cut_off.match(a_job(a_process(code=0, agent=agent(cut)), code=0, cwd=tmp_path, files=files))
+    expected = (JobOutcome.SILENT_WRONG, "masked-exit", (0,), ("train.py:8", "train.py:4"))
+    assert told(found) == (expected if told_of else None)

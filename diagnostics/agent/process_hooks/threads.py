@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ..frames import is_library
 from ..patching import disguised, wrap_method
 from .child_starts import dotted_target
 
@@ -15,8 +16,10 @@ def watch(agent):
     threading = sys.modules["threading"]
     _see_exceptions(agent.exceptions, threading)
     started = {}  # ident -> id of the call path that started it
+    daemons = {}  # ident -> "file:line" that started it
     targets = {}
     agent.at_fork.append(started.clear)
+    agent.at_fork.append(daemons.clear)
 
     def starting(frame, args, kwargs):
         thread = args[0]
@@ -26,6 +29,9 @@ def watch(agent):
     def has_started(frame, result, args, kwargs):
         thread = args[0]
         if thread.daemon:
+            if len(daemons) >= MAX_KNOWN:
+                daemons.clear()
+            daemons[thread.ident] = "%s:%d" % (frame.f_code.co_filename, frame.f_lineno)
             return
         if len(started) >= MAX_KNOWN:
             started.clear()
@@ -45,9 +51,23 @@ def watch(agent):
                     agent.event("alive-at-end", text[:300], path=started.get(ident, 0), ending=True)
         except Exception:
             pass  # an event less; the interpreter ends as it would
-        return original(*args, **kwargs)
+        result = original(*args, **kwargs)
+        try:
+            _tell_daemons(agent, daemons)
+        except Exception:
+            pass  # an event less; the interpreter ends as it would
+        return result
 
     threading._shutdown = disguised(_shutdown, original)
+
+
+def _tell_daemons(agent, daemons):
+    """Records where the daemon threads stand that the interpreter is about to cut off in the job's own code."""
+    stacks = sys._current_frames()
+    for ident, started in list(daemons.items())[-MAX_KNOWN:]:
+        frame = stacks.get(ident)
+        if frame is not None and not is_library(started.rpartition(":")[0]):
+            agent.event("cut-off", started[-300:], frame=frame, ending=True)
 
 
 def _see_exceptions(exceptions, threading):

@@ -1,0 +1,49 @@
+"""Which statement of a function leaves a file half written when it is cut off at a line: an open file, a save. Pure."""
+
+from __future__ import annotations
+
+import ast
+
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.source_file import SourceFile
+
+_SAVES = frozenset(["save", "savez", "savez_compressed", "dump", "save_file", "save_model", "save_pretrained",
+                    "write_text", "write_bytes", "copy", "copyfile", "copytree", "to_csv", "to_parquet"])  # fmt: skip
+
+
+def writes_at(source: SourceFile, line: int) -> bool:
+    """Whether the line stands in a `with open(..., "w")`, or calls what writes a file."""
+    around = _around(source, line)
+    opened = any(
+        _opens_to_write(item.context_expr)
+        for node in around
+        if isinstance(node, (ast.With, ast.AsyncWith))
+        for item in node.items
+    )
+    return opened or any(isinstance(node, ast.Call) and last_name(node) in _SAVES for node in around)
+
+
+def loops_at(source: SourceFile, line: int) -> bool:
+    """Whether the line stands in a `while`, as that of a heartbeat or a log does: whenever it ends it is cut off."""
+    return any(isinstance(node, ast.While) for node in _around(source, line))
+
+
+def _around(source: SourceFile, line: int) -> list[ast.AST]:
+    return [node for node in walk(source.tree) if _spans(node, line)] if source.tree is not None else []
+
+
+def _spans(node: ast.AST, line: int) -> bool:
+    if not isinstance(node, (ast.stmt, ast.expr)):
+        return False
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def _opens_to_write(call: ast.expr) -> bool:
+    if not isinstance(call, ast.Call):
+        return False
+    if last_name(call) not in ("open", "File", "fdopen", "NamedTemporaryFile", "ZipFile"):
+        return False
+    modes = [*call.args[:2], *(word.value for word in call.keywords if word.arg == "mode")]
+    texts = [mode.value for mode in modes if isinstance(mode, ast.Constant) and isinstance(mode.value, str)]
+    return any(len(text) <= 4 and set(text) <= set("rwaxbt+") and set(text) & set("wax+") for text in texts)
