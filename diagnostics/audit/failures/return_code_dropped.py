@@ -142,6 +142,8 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
     joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]
     if target is None or not joins or _is_read(file) or _is_answered(function, joins[-1]):
         return
+    if _works_on_it(call, function, joins[-1], file):
+        return
     yield violation(
         file,
         joins[-1],
@@ -153,6 +155,24 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
             step(file, joins[-1], "its end is waited for, its exit code is not looked at"),
         ),
     )
+
+
+def _works_on_it(call: ast.Call, function: Function, join: ast.Call, file: ProjectFile) -> bool:
+    """Whether the parent works on afterwards with what the process was given: what it left is missed where it failed.
+
+    A folder that results are read from, an object that collects them; not what is only printed.
+    """
+    given = {
+        node.id
+        for value in (*call.args, *(one.value for one in call.keywords))
+        for node in walk(value)
+        if isinstance(node, ast.Name)
+    }
+    return any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in given
+        and node.lineno > (join.end_lineno or join.lineno) and not is_only_told(node, file)
+        for node in function.own_nodes
+    )  # fmt: skip
 
 
 def _is_answered(function: Function, join: ast.Call) -> bool:
