@@ -184,7 +184,9 @@ def _watch(asked: AuditOptions, narrowed: _Narrowing, shows: Filter, options: di
     excluded = settings.load(asked.paths[0], known_rules()).excluded
     before = watch.state(asked.paths, excluded)  # what changes during the audit is seen afterwards
     if not before and all(path.is_file() for path in asked.paths):
-        raise UsageError(f"--watch {asked.paths[0]}: is no file that rules read", hint="a folder: ups-doctor audit --watch")
+        raise UsageError(
+            f"--watch {asked.paths[0]}: is no file that rules read", hint="a folder: ups-doctor audit --watch"
+        )
     audit: Audit | None = narrowed.of(run(asked))  # what is wrong before anything has changed is wrong use
     while True:
         if audit is not None:

@@ -168,7 +168,10 @@ REFUSED = [
     (["--sarif", "a.json", "--gitlab", "a.json"], "error: --sarif and --gitlab would both write a.json"),
     (["--baseline", "no/b.json", "--write-baseline"], "error: cannot write no/b.json: no such file or folder"),
     (["--gitlab", "folder.json"], "error: cannot write folder.json: it is a folder, a file was expected"),
-    (["/", "--since", "HEAD"], "error: --since knows what has changed below the current folder, and / lies outside of it"),
+    (
+        ["/", "--since", "HEAD"],
+        "error: --since knows what has changed below the current folder, and / lies outside of it",
+    ),
     (["--jobs", "0"], "Usage: ups-doctor audit [OPTIONS] [PATH]..."),
 ]
 

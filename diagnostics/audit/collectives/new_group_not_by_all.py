@@ -98,7 +98,9 @@ def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates
         if tests.differs(value, function):
             return value
     arms = [
-        node for node in function.own_nodes if isinstance(node, ast.If) and tests.asks(node.test, function) is not None
+        node
+        for node in function.nodes_of(ast.If)
+        if isinstance(node, ast.If) and tests.asks(node.test, function) is not None
     ]
     for arm in arms:
         inside = [

@@ -123,7 +123,7 @@ def _of_training(
 def _answers(handler: ast.ExceptHandler, function: Function) -> bool:
     """Whether a handler leaves an answer that callers may look at: None from a function that returns values, a code."""
     returns = any(isinstance(one, ast.Return) for statement in handler.body for one in walk(statement))
-    values = [one.value for one in function.own_nodes if isinstance(one, ast.Return)]
+    values = [one.value for one in function.nodes_of(ast.Return) if isinstance(one, ast.Return)]
     if returns and any(not (value is None or _is_none(value)) for value in values):
         return True
     said = {
@@ -133,7 +133,9 @@ def _answers(handler: ast.ExceptHandler, function: Function) -> bool:
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    given = [one.value for one in function.own_nodes if isinstance(one, ast.Return) and one.value is not None]
+    given = [
+        one.value for one in function.nodes_of(ast.Return) if isinstance(one, ast.Return) and one.value is not None
+    ]
     # What is looked at or handed on further down: `check_all_ranks(passed)`.
     later = [one for one in function.own_nodes if getattr(one, "lineno", 0) > (handler.end_lineno or 0)]
     given += [one.test for one in later if isinstance(one, (ast.If, ast.Assert))]

@@ -139,7 +139,7 @@ def _is_wait(node: ast.AST) -> bool:
 def _process(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     code = project.fact(TrainingFunctions)
     target = next((one for one in code.started(call, function) if id(one) in code.training), None)
-    joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]
+    joins = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call) and _joins(one)]
     if target is None or not joins or _is_read(file) or _is_answered(function, joins[-1]):
         return
     if _works_on_it(call, function, joins[-1], file):

@@ -117,7 +117,7 @@ def _built_frozen(wrap: WrapSite, project: Project) -> bool:
 
 def _in_other_arm(wrap: WrapSite, node: ast.AST) -> bool:
     """Whether a branch holds the one and not the other, in another arm of which the other is, or ends behind it."""
-    for one in wrap.function.own_nodes:
+    for one in wrap.function.nodes_of(ast.If):
         if isinstance(one, ast.If) and any(inner is wrap.call for inner in walk(one)):
             return not any(inner is node for part in one.body for inner in walk(part))
     return False
@@ -130,7 +130,7 @@ def _is_whole(change: Change, function: Function, names: set[str]) -> bool:
         return True
     loops = [
         one
-        for one in function.own_nodes
+        for one in function.nodes_of(ast.For)
         if isinstance(one, ast.For) and any(inner is node for inner in one.body) and isinstance(one.iter, ast.Call)
     ]
     return any(
@@ -209,12 +209,14 @@ def _kind(value: ast.expr | None) -> str:
 
 def _in_arm_apart(wrap: WrapSite, node: ast.AST) -> bool:
     """Whether the change stands in another arm of a branch than the wrapping, or under a condition of its own."""
-    return any(isinstance(one, ast.If) and any(inner is node for inner in walk(one)) for one in wrap.function.own_nodes)
+    return any(
+        isinstance(one, ast.If) and any(inner is node for inner in walk(one)) for one in wrap.function.nodes_of(ast.If)
+    )
 
 
 def _reassigned(wrap: WrapSite, node: ast.AST, names: set[str]) -> bool:
     lines = range(wrap.call.lineno + 1, getattr(node, "lineno", 0))
     return any(
         isinstance(one, ast.Assign) and one.lineno in lines and any(ast.unparse(t) in names for t in one.targets)
-        for one in wrap.function.own_nodes
+        for one in wrap.function.nodes_of(ast.Assign)
     )

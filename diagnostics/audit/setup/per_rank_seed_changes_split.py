@@ -106,7 +106,7 @@ def _seeded_before(call: ast.Call, function: Function, project: Project, seeding
     """Returns the last seed that was set in a function before a call, if it follows from the rank."""
     before = [
         node
-        for node in function.own_nodes
+        for node in function.nodes_of(ast.Call)
         if isinstance(node, ast.Call) and node.lineno < call.lineno and any(_seeds(node, function, project, seeding))
     ]
     last = max(before, key=lambda one: one.lineno, default=call)
@@ -125,7 +125,7 @@ def _seeds(call: ast.Call, function: Function, project: Project, seeding: str) -
     for target in project.targets(call, function):
         given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
         given.update({one.arg: one.value for one in call.keywords if one.arg})
-        for inner in target.own_nodes:
+        for inner in target.nodes_of(ast.Call):
             if isinstance(inner, ast.Call) and project.name(inner.func, target) == seeding:
                 for seed in inner.args[:1]:
                     name = ast.unparse(seed)

@@ -82,7 +82,7 @@ class AgreedValues:
     def _filled(self, function: Function) -> dict[str, list[int]]:
         if id(function) not in self._fills:
             found: dict[str, list[int]] = defaultdict(list)
-            for node in function.own_nodes:
+            for node in function.nodes_of(ast.Call):
                 if isinstance(node, ast.Call) and last_name(node.func) in operations.SHARED:
                     for argument in node.args[:1]:
                         found[base_name(argument)].append(node.lineno)

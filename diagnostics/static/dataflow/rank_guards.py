@@ -49,7 +49,7 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
         return any(
             is_rank_dependent(one.value, target, project, depth - 1)
             for target in project.targets(node, function)
-            for one in target.own_nodes
+            for one in target.nodes_of(ast.Return)
             if isinstance(one, ast.Return)
         )
     return False

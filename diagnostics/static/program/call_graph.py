@@ -320,7 +320,9 @@ class CallGraph(SourceSet):
                     return True
         for kind in self.kinds(context, function):
             leaves = self.method(kind, "__exit__")
-            returns = [node.value for node in leaves.own_nodes if isinstance(node, ast.Return)] if leaves else []
+            returns = (
+                [node.value for node in leaves.nodes_of(ast.Return) if isinstance(node, ast.Return)] if leaves else []
+            )
             if any(value is not None and not _is_false(value) for value in returns):
                 return True
         return False

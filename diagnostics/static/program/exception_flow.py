@@ -284,7 +284,7 @@ def unconditional_calls(statements: list[ast.stmt]) -> Iterator[ast.Call]:
 
 def tries_of(function: Function) -> Iterator[ast.Try]:
     """Yields the try statements of a function's own body."""
-    return (one for one in function.own_nodes if isinstance(one, ast.Try))
+    return (one for one in function.nodes_of(ast.Try) if isinstance(one, ast.Try))
 
 
 def leads_on(statements: list[ast.stmt]) -> bool:

@@ -126,7 +126,7 @@ class CollectiveSites:
 
     def interesting_calls(self, function: Function) -> Iterator[ast.Call]:
         """Yields the calls of a function's own body."""
-        yield from (node for node in function.own_nodes if isinstance(node, ast.Call))
+        yield from (node for node in function.nodes_of(ast.Call) if isinstance(node, ast.Call))
 
     # One call alone
 
@@ -222,7 +222,7 @@ class CollectiveSites:
         unknown = {one for one in called if one in function.parameters or one in function.assigned} - made
         return bool(models) and not unknown and not any(
             isinstance(one, ast.Call) and any(isinstance(part, ast.Name) and part.id in models for part in one.args)
-            for one in function.own_nodes
+            for one in function.nodes_of(ast.Call)
         )  # fmt: skip
 
     def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:

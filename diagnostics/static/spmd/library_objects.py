@@ -119,7 +119,7 @@ class LibraryTypes:
             for kind in self.project.kinds(call, function, 1):
                 yield from self._of_bases(kind)
             for target in self.project.targets(call, function):
-                for node in target.own_nodes:
+                for node in target.nodes_of(ast.Return):
                     if isinstance(node, ast.Return) and node.value is not None:
                         yield from self._of(node.value, target, rounds - 2)
 

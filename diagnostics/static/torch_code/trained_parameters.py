@@ -37,7 +37,7 @@ class HelperChange:
 
 def helper_changes(function: Function, names: set[str], project: Project) -> Iterator[HelperChange]:
     """Yields the calls of a function that change requires_grad of what one of these texts names, as far as is known."""
-    for call in (node for node in function.own_nodes if isinstance(node, ast.Call)):
+    for call in (node for node in function.nodes_of(ast.Call) if isinstance(node, ast.Call)):
         concerned = [*call.args, *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
         if not any(_begins_with(one, names) for one in concerned):
             continue
