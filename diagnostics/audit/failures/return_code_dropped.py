@@ -158,21 +158,37 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
 
 
 def _works_on_it(call: ast.Call, function: Function, join: ast.Call, file: ProjectFile) -> bool:
-    """Whether the parent works on afterwards with what the process was given: what it left is missed where it failed.
+    """Whether the parent makes its own results of what the process was given: what is missing is missed there.
 
-    A folder that results are read from, an object that collects them; not what is only printed.
+    Of a folder that results are read from, of an object that collects them; what is only called or printed says nothing.
     """
     given = {
         node.id
         for value in (*call.args, *(one.value for one in call.keywords))
         for node in walk(value)
-        if isinstance(node, ast.Name)
+        if isinstance(node, ast.Name) and node.id not in ("self", "cls")
     }
     return any(
-        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in given
-        and node.lineno > (join.end_lineno or join.lineno) and not is_only_told(node, file)
-        for node in function.own_nodes
+        isinstance(one, (ast.Assign, ast.AugAssign, ast.Return)) and one.value is not None
+        and any(isinstance(node, ast.Name) and node.id in given for node in walk(one.value))
+        for one in function.nodes_of((ast.Assign, ast.AugAssign, ast.Return))
+        if _comes_after(one, join, file)
     )  # fmt: skip
+
+
+def _comes_after(node: ast.AST, join: ast.Call, file: ProjectFile) -> bool:
+    """Whether a statement stands behind another one, and in no other arm of a branch around that."""
+    child: ast.AST | None = join
+    while (around := file.parents.get(child) if child is not None else None) is not None:
+        if isinstance(around, ast.If) and any(inner is node for inner in walk(around)):
+            arm = around.body if child in around.body else around.orelse
+            return any(inner is node for part in arm for inner in walk(part)) and _is_later(node, join)
+        child = around
+    return _is_later(node, join)
+
+
+def _is_later(node: ast.AST, join: ast.Call) -> bool:
+    return getattr(node, "lineno", 0) > (join.end_lineno or join.lineno)
 
 
 def _is_answered(function: Function, join: ast.Call) -> bool:
