@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, QUIET, LibraryCall
+from diagnostics.static.spmd.library_calls import FLAGS, FUNCTIONS, METHODS, QUIET, LibraryCall
 
 IN_RANKS = Path(__file__).parent / "library_calls_in_ranks.py"
-ROWS: list[LibraryCall] = [*FUNCTIONS.values(), *METHODS.values(), *QUIET.values()]
+ROWS: list[LibraryCall] = [*FUNCTIONS.values(), *METHODS.values(), *FLAGS.values(), *QUIET.values()]
 LIBRARIES = sorted({row.library.partition(" ")[0] for row in ROWS})
 
 

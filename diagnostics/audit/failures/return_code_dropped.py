@@ -26,10 +26,11 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.subprocess_commands import argv_text, trains
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.exception_flow import head
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.told_values import is_only_told, only_told
+from diagnostics.static.torch_code.told_values import is_only_told, only_told, tells
 from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A504"
@@ -40,6 +41,7 @@ CHECKLIST = "exit codes of started trainings are looked at"
 _RUNS = {"subprocess.run", "subprocess.call", "os.system"}
 _POPEN = "subprocess.Popen"
 _PROCESSES = {"multiprocessing.Process", "torch.multiprocessing.Process", "multiprocessing.context.Process"}
+_OF_A_RUN = {"CalledProcessError", "SubprocessError", "Exception", "BaseException"}
 _READS = {"returncode", "check_returncode", "poll", "exitcode", "check_call", "sentinel"}
 
 
@@ -57,6 +59,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Violation]:
     command = argv_text(call.args[0], function, project) if call.args else ""
+    if trains(command) and _checked(call):
+        yield from _told_only(file, call, command)
     if not trains(command) or _checked(call):
         return
     if name == "os.system":
@@ -71,6 +75,37 @@ def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function
         "finished one",
         fix,
     )
+
+
+def _told_only(file: ProjectFile, call: ast.Call, command: str) -> Iterator[Violation]:
+    """Yields the handler that only prints what `check=True` raised, where nothing else in its try tells it."""
+    statement: ast.AST | None = call
+    while statement is not None and not isinstance(statement, ast.stmt):
+        statement = file.parents.get(statement)
+    attempt = file.parents.get(statement) if statement is not None else None
+    if not isinstance(statement, ast.Expr) or not isinstance(attempt, ast.Try) or attempt.body[-1] is not statement:
+        return
+    handler = next((one for one in attempt.handlers if one.type is None or last_name(one.type) in _OF_A_RUN), None)
+    if handler is None or attempt.orelse or attempt.finalbody or not all(_only_tells(one) for one in handler.body):
+        return
+    yield violation(
+        file,
+        handler,
+        f"`{head(handler)}` only tells that a training ({_short(command)}) has failed: what started it goes on, "
+        "and ends with 0",
+        "raise at the end of the handler, or keep the failure and end with sys.exit(1)",
+        steps=(
+            step(file, call, "check=True raises where the training failed"),
+            step(file, handler, "it ends here, in a message"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _only_tells(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.Pass, ast.Continue)):
+        return True
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and tells(statement.value)
 
 
 def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:

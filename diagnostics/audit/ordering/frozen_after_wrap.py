@@ -35,7 +35,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, bound_to, wraps_in
-from diagnostics.static.torch_code.trained_parameters import Change, changes, helper_changes
+from diagnostics.static.torch_code.trained_parameters import Change, HelperChange, changes, helper_changes
 
 CODE = "A114"
 NAME = "frozen-after-wrap"
@@ -89,6 +89,8 @@ def _late_by_helper(file: ProjectFile, wrap: WrapSite, project: Project) -> Iter
     end = wrap.call.end_lineno or wrap.call.lineno
     late = [one for one in found if one.call.lineno > end]
     again = [one for one in wraps_in(file, project) if one.function is wrap.function and one.call.lineno > end]
+    if not late and not again:
+        late = list(_late_where_it_is_handed(wrap, names, project))
     if not late or again or wrap.may_have("find_unused_parameters") or not all(one.trains for one in late):
         return
     frozen = any(not one.trains and one.call.lineno < wrap.call.lineno for one in found)
@@ -96,7 +98,7 @@ def _late_by_helper(file: ProjectFile, wrap: WrapSite, project: Project) -> Iter
         return
     first = late[0]
     yield violation(
-        file,
+        project.file_with(first.caller),
         first.call,
         f"{ast.unparse(first.call.func)}() sets requires_grad to True after the model was wrapped: DDP has no hook for "
         "these parameters, so every rank trains its own copy",
@@ -107,6 +109,20 @@ def _late_by_helper(file: ProjectFile, wrap: WrapSite, project: Project) -> Iter
         ),
         confidence=Confidence.LIKELY,
     )
+
+
+def _late_where_it_is_handed(wrap: WrapSite, names: set[str], project: Project) -> Iterator[HelperChange]:
+    """Yields the changes in functions that are given the wrapped model afterwards: `train(model, loader)`."""
+    for call in (one for one in wrap.function.nodes_of(ast.Call) if isinstance(one, ast.Call)):
+        if call.lineno <= (wrap.call.end_lineno or wrap.call.lineno):
+            continue
+        for target in project.targets(call, wrap.function)[:1]:
+            given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
+            given.update({one.arg: one.value for one in call.keywords if one.arg})
+            held = {
+                name for name, value in given.items() if ast.unparse(value) in names and name not in target.assigned
+            }
+            yield from helper_changes(target, held, project) if held else ()
 
 
 def _built_frozen(wrap: WrapSite, project: Project) -> bool:

@@ -19,7 +19,7 @@ from diagnostics.static.program.functions import Function, default_of, is_genera
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.constant_arguments import may_run
 from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, LibraryCall
-from diagnostics.static.spmd.library_objects import LibraryType, LibraryTypes
+from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes
 from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
@@ -209,7 +209,7 @@ class CollectiveSites:
             name
             for name in names
             if (values := function.assigned.get(name))
-            and all(isinstance(one, ast.Call) and next(self.project.kinds(one, function, 1), None) for one in values)
+            and all(isinstance(one, ast.Call) and self._is_made_bare(one, function) for one in values)
         }
         called = {
             one.func.id
@@ -224,6 +224,11 @@ class CollectiveSites:
             isinstance(one, ast.Call) and any(isinstance(part, ast.Name) and part.id in models for part in one.args)
             for one in function.nodes_of(ast.Call)
         )  # fmt: skip
+
+    def _is_made_bare(self, call: ast.Call, function: Function) -> bool:
+        """Whether a call makes a model of the project, and hands none to a wrapper: `Net()`, no `DDP(Net())`."""
+        wrapped = (self.project.name(call.func, function) in WRAPPING) and bool(call.args)
+        return not wrapped and next(self.project.kinds(call, function, 1), None) is not None
 
     def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:
         """Whether the function stands beside a wrapper, or is called from where one is."""

@@ -160,6 +160,16 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.ZERO, "step"): LibraryCall(TORCH, f"{_ZERO}:step"),
 }
 
+# Attributes by which a callback steers a trainer, and which each rank reads by itself: where the others have another
+# value, they go on. By the object that holds them.
+FLAGS: dict[tuple[str, str], LibraryCall] = {
+    ("trainer", "should_stop"): LibraryCall(LIGHTNING, "lightning/pytorch/loops/fit_loop.py:done"),
+    ("control", "should_training_stop"): LibraryCall(TRANSFORMERS, f"{_HF}:_inner_training_loop"),
+    ("control", "should_epoch_stop"): LibraryCall(TRANSFORMERS, f"{_HF}:_inner_training_loop"),
+    ("control", "should_evaluate"): LibraryCall(TRANSFORMERS, f"{_HF}:_maybe_log_save_evaluate"),
+    ("control", "should_log"): LibraryCall(TRANSFORMERS, f"{_HF}:_maybe_log_save_evaluate"),
+}
+
 QUIET: dict[str, LibraryCall] = {
     "torchmetrics compute() of Metric(sync_on_compute=False)": LibraryCall(
         METRICS, "torchmetrics/metric.py:_wrap_compute", when="_to_sync is sync_on_compute"

@@ -53,6 +53,8 @@ _BASES = {
 }
 _PREPARERS = frozenset([LibraryType.ACCELERATOR, LibraryType.FABRIC])
 _WRAPPERS = frozenset([LibraryType.DDP, LibraryType.FSDP, LibraryType.DEEPSPEED])
+# What makes a wrapped model of a model.
+WRAPPING = frozenset(name for name, kind in _MAKERS.items() if kind in _WRAPPERS)
 # Names that every user of the library gives such an object, where nothing else is known of it.
 _BY_NAME = {"accelerator": LibraryType.ACCELERATOR, "fabric": LibraryType.FABRIC}
 _LIGHTNING, _TRANSFORMERS = ("lightning", "pytorch_lightning"), ("transformers",)

@@ -30,6 +30,7 @@ class HelperChange:
     """A call that changes requires_grad of a model: `model.freeze_backbone(False)`, `freeze(model.backbone, True)`."""
 
     call: ast.Call
+    caller: Function
     inside: ast.AST
     where: Function
     trains: bool  # whether the parameters are trained afterwards
@@ -47,7 +48,7 @@ def helper_changes(function: Function, names: set[str], project: Project) -> Ite
             for node, _, value in changes(target):
                 trains = _value(value, target, call)
                 if trains is not None:
-                    yield HelperChange(call, node, target, trains)
+                    yield HelperChange(call, function, node, target, trains)
                     break
 
 
