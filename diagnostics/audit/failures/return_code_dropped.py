@@ -195,7 +195,7 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
 def _works_on_it(call: ast.Call, function: Function, join: ast.Call, file: ProjectFile) -> bool:
     """Whether the parent makes its own results of what the process was given: what is missing is missed there.
 
-    Of a folder that results are read from, of an object that collects them; what is only called or printed says nothing.
+    Of a folder that results are read from, of an object that collects them; what is only called says nothing.
     """
     given = {
         node.id

@@ -74,8 +74,8 @@ def _slept(
     yield violation(
         file,
         sleep,
-        f"the other ranks sleep for as long as what stands under `{ast.unparse(block.test)}` is hoped to take: where it "
-        "takes longer, they go on with what is not there yet",
+        f"the other ranks sleep for as long as what stands under `{ast.unparse(block.test)}` is hoped to take: where "
+        "it takes longer, they go on with what is not there yet",
         "put a barrier in its place: dist.barrier() after the block, on every rank",
         steps=(step(file, block, "only one rank does the work"), step(file, sleep, "nothing is waited for")),
         confidence=Confidence.LIKELY,

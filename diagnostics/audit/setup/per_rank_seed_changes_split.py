@@ -1,8 +1,9 @@
 """A seed that differs by the rank decides which samples are for training.
 
-What it does: flags random_split, train_test_split, DistributedSampler, and permutations of which each rank takes a part,
-whose generator, seed or random_state follows from the rank, also by a seed for all of torch that is set before, there, in
-a function called there, or where the function is called. And set_epoch with a random number.
+What it does: flags random_split, train_test_split, DistributedSampler, and permutations of which each rank takes a
+part, whose generator, seed or random_state follows from the rank, also by a seed for all of torch that is set before:
+there, in a function called there, or where the function is called. And train_test_split where nothing is seeded, and
+set_epoch with a random number.
 
 Why it matters: each rank draws a split of its own. What one rank holds back for validation, another one trains on, and
 the samples of the ranks overlap: validation scores are too good, and nothing warns. A seed per rank is right for
@@ -92,8 +93,8 @@ def _random_epoch(file: ProjectFile, project: Project, call: ast.Call, function:
         yield violation(
             file,
             call,
-            f"{ast.unparse(drawn)[:50]} is another number on each rank: the ranks draw different orders, and their samples "
-            "overlap",
+            f"{ast.unparse(drawn)[:50]} is another number on each rank: the ranks draw different orders, and their "
+            "samples overlap",
             "set_epoch(epoch): the number of the epoch, which is the same on every rank",
             steps=(step(file, drawn, "another value on each rank"), step(file, call, "decides the order")),
             confidence=Confidence.LIKELY,
@@ -116,8 +117,8 @@ def _unseeded(file: ProjectFile, project: Project, call: ast.Call, function: Fun
         yield violation(
             file,
             call,
-            "train_test_split draws from the process's own random numbers, and nothing seeds them: each rank makes a split "
-            "of its own, and one trains on what another one validates with",
+            "train_test_split draws from the process's own random numbers, and nothing seeds them: each rank makes a "
+            "split of its own, and one trains on what another one validates with",
             "a seed that is the same on all ranks: train_test_split(..., seed=42)",
             steps=(step(project.file_with(made[1]), made[0], "the program runs as several ranks"),),
             confidence=Confidence.LIKELY,

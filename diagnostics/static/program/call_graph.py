@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.cfg_builder import suppresses_by_name
-from diagnostics.static.program.functions import Callable_, Function, SourceSet, is_generator, last_name
+from diagnostics.static.program.functions import Function, SourceSet, is_generator, last_name
+from diagnostics.static.program.own_nodes import Callable_
 
 __all__ = ["CallGraph", "Function", "is_generator", "last_name"]
 MOST_TARGETS = 4

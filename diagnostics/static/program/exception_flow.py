@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children, walk
-from diagnostics.static.program.functions import Callable_, Function, last_name
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import Callable_
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.source_file import SourceFile
 

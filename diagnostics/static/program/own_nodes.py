@@ -1,4 +1,4 @@
-"""The syntax nodes of a function's own body: in the order of the source, by their kinds, and the names they store. Pure.
+"""The syntax nodes of a function's own body: in the order of the source, by their kinds, the names they store. Pure.
 
 Every rule asks every function for its calls, its assignments, its loops: each is looked up, and not looked for.
 """
