@@ -118,6 +118,8 @@ def _usually_meets(reach: CollectiveSite, project: Project) -> bool:
         if _shards_later(reach):
             return False
         return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
+    if reach.op == "save_checkpoint":
+        return True
     if reach.meeting is SyncKind.FORWARD:
         if any(is_off(call, function, project.file_with(function)) for call, function in reach.chain):
             return False  # library_calls.py: what it sends the others take at their next step
@@ -180,7 +182,15 @@ def _own_file(parting: DivergentBranch, project: Project) -> bool:
 def _asks_for_none(parting: DivergentBranch) -> bool:
     test = getattr(parting.decision, "test", None)
     parts = test.values if isinstance(test, ast.BoolOp) else [test]
-    return any(isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Is, ast.IsNot)) for one in parts)
+    maybe = parting.function.assigned
+    return any(
+        (isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Is, ast.IsNot)))
+        or (
+            isinstance(one, ast.Name)
+            and any(isinstance(v, ast.Constant) and v.value is None for v in maybe.get(one.id, ()))
+        )
+        for one in parts
+    )
 
 
 def _batches_may_be_none(project: Project) -> bool:

@@ -70,7 +70,8 @@ def _of_own_members(call: ast.Call, function: Function, file: ProjectFile, proje
     if members is None or any(one.arg in (None, "use_local_synchronization") for one in call.keywords):
         return
     chosen = _chosen_by_rank(members, function, RankPredicates(project))
-    if chosen is None:
+    alone = isinstance(members, ast.List) and len(members.elts) == 1  # nobody else is waited for in it
+    if chosen is None or alone:
         return
     yield violation(
         file,

@@ -61,6 +61,7 @@ class NameResolution(CallGraph):
         self._names: dict[int, str] = {}
         self._functions_in: dict[str, tuple[Function, ...]] = {}
         self._bound: dict[str, dict[str, str]] = {}
+        self._roots: dict[str, frozenset[str]] = {}
         self._facts: dict[Any, Any] = {}
 
     def fact(self, kind: Callable[[Any], Fact]) -> Fact:
@@ -194,6 +195,18 @@ class NameResolution(CallGraph):
                 for alias in node.names:
                     if alias.name != "*":
                         yield alias.asname or alias.name, f"{home}.{alias.name}".strip(".")
+
+    def imported_roots(self, file: str) -> frozenset[str]:
+        """Returns the top-level packages that a file imports from, as it writes them."""
+        if file not in self._roots:
+            found: set[str] = set()
+            for node in self.by_path[file].all_statements:
+                if isinstance(node, ast.Import):
+                    found.update(alias.name.partition(".")[0] for alias in node.names)
+                elif isinstance(node, ast.ImportFrom) and not node.level:
+                    found.add((node.module or "").partition(".")[0])
+            self._roots[file] = frozenset(found)
+        return self._roots[file]
 
     def _home(self, file: str, node: ast.ImportFrom) -> str:
         if not node.level:

@@ -18,7 +18,7 @@ from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.constant_arguments import may_run
-from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, LibraryCall
+from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, OLD_NAMES, LibraryCall
 from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes
 from diagnostics.static.spmd.made_once import is_made_once
 
@@ -187,8 +187,14 @@ class CollectiveSites:
             if known is not None:
                 meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
-                return CollectiveSite(name.strip("_"), meeting, ((call, function),), self._is_sure(known), label=label)
+                sure = self._is_sure(known) and not (known.since and self._is_old(known, function))
+                return CollectiveSite(name.strip("_"), meeting, ((call, function),), sure, label=label)
         return None
+
+    def _is_old(self, known: LibraryCall, function: Function) -> bool:
+        """Whether the file imports a library by the name of versions in which the call may not have met."""
+        names = self.project.imported_roots(function.file)
+        return known.since not in names and bool(names & OLD_NAMES)
 
     def _is_sure(self, known: LibraryCall) -> bool:
         return known.always or any(file.words & known.words for file in self.project.python)

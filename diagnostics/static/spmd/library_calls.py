@@ -16,6 +16,10 @@ TRANSFORMERS, DEEPSPEED, METRICS = "transformers 4.57.1", "deepspeed 0.19.8", "t
 IGNITE, HOROVOD = "ignite 0.5.5", "horovod 0.28.1"
 
 
+# Lightning before 2.0, whose save_checkpoint() met nobody until 1.6.
+OLD_NAMES = frozenset(["pytorch_lightning"])
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
     """One row: the library as it was read, and the file and name that show what the call does."""
@@ -25,6 +29,7 @@ class LibraryCall:
     always: bool = True
     when: str = ""
     words: frozenset[str] = frozenset()  # a project that holds one of them fulfils `when`
+    since: str = ""  # the name by which a version that does it is imported: under OLD_NAMES some do and some do not
 
 
 _DCP, _ACCELERATE = "torch.distributed.checkpoint", "accelerate.utils"
@@ -117,7 +122,9 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.FABRIC, "all_gather"): LibraryCall(LIGHTNING, f"{_FABRIC}:all_gather"),
     (LibraryType.FABRIC, "broadcast"): LibraryCall(LIGHTNING, f"{_FABRIC}:broadcast"),
     (LibraryType.FABRIC, "save"): LibraryCall(LIGHTNING, f"{_FABRIC}:save", always=False, when=_BY_STRATEGY),
-    (LibraryType.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(LIGHTNING, f"{_TRAINER}:save_checkpoint"),
+    (LibraryType.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(
+        LIGHTNING, f"{_TRAINER}:save_checkpoint", since="lightning"
+    ),
     (LibraryType.LIGHTNING_TRAINER, "validate"): LibraryCall(LIGHTNING, f"{_TRAINER}:validate"),
     (LibraryType.LIGHTNING_TRAINER, "test"): LibraryCall(LIGHTNING, f"{_TRAINER}:test"),
     (LibraryType.LIGHTNING_TRAINER, "fit"): LibraryCall(LIGHTNING, f"{_TRAINER}:fit"),

@@ -31,7 +31,7 @@ from diagnostics.static.spmd.divergent_branch import (
     unmatched,
 )
 from diagnostics.static.spmd.raised_on_one_rank import raised_on_one_rank
-from diagnostics.static.spmd.sequence_values import CollectiveSequence, ways_differ
+from diagnostics.static.spmd.sequence_values import CollectiveSequence, comes_to_the_same, ways_differ
 from diagnostics.static.spmd.short_circuits import short_circuits
 
 MOST_DECISIONS = 60  # of one function
@@ -122,7 +122,7 @@ class StaticDivergence:
             if self.ways.exhausted or not ways_differ(*whole):
                 continue
             one, other = (self.ways.part(node, function, BranchAssumption(node, True, on)) for on in ranks)
-            if one.items != other.items:
+            if one.items != other.items and not comes_to_the_same(one, other, whole):
                 parted.append(((node, ranks), one, other))
             else:
                 yield from self._left(node, ranks, function, one, other, whole)
