@@ -138,8 +138,8 @@ class CollectiveSites:
             return self._operation(op, call, function)
         if name in FUNCTIONS:
             op = name.rpartition(".")[2]
-            always = FUNCTIONS[name].always
-            return CollectiveSite(op, SyncKind.COLLECTIVE, ((call, function),), always, label=f"{name}()")
+            sure = self._is_sure(FUNCTIONS[name])
+            return CollectiveSite(op, SyncKind.COLLECTIVE, ((call, function),), sure, label=f"{name}()")
         return self._method(call, function)
 
     def _operation(self, op: str, call: ast.Call, function: Function) -> CollectiveSite:

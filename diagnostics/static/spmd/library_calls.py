@@ -53,6 +53,16 @@ FUNCTIONS: dict[str, LibraryCall] = {
     f"{_DCP}.state_dict.get_state_dict": LibraryCall(
         TORCH, f"{_STATE_DICT}:get_state_dict", always=False, when=_SHARDED
     ),
+    **{
+        f"{_DCP}.state_dict.{name}": LibraryCall(
+            TORCH,
+            f"{_STATE_DICT}:{name}",
+            always=False,
+            when="broadcast_from_rank0: rank 0 alone has the values, and hands them out",
+            words=frozenset(["broadcast_from_rank0"]),
+        )
+        for name in ("set_model_state_dict", "set_optimizer_state_dict", "set_state_dict")
+    },
     "torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict": LibraryCall(TORCH, f"{_FSDP}:optim_state_dict"),
     "torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict": LibraryCall(
         TORCH, f"{_FSDP}:full_optim_state_dict"
@@ -68,6 +78,9 @@ FUNCTIONS: dict[str, LibraryCall] = {
     ),
     "torch.distributed.tensor.distribute_tensor": LibraryCall(
         TORCH, "torch/distributed/tensor/_api.py:distribute_tensor", always=False, when="the mesh spans all ranks"
+    ),
+    "deepspeed.zero.GatheredParameters": LibraryCall(
+        DEEPSPEED, "deepspeed/runtime/zero/partition_parameters.py:__enter__", always=False, when="ZeRO 3"
     ),
     f"{_ACCELERATE}.wait_for_everyone": LibraryCall(ACCELERATE, "accelerate/utils/other.py:wait_for_everyone"),
     f"{_ACCELERATE}.gather": LibraryCall(ACCELERATE, f"{_OPERATIONS}:gather"),
@@ -147,6 +160,12 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.DEEPSPEED, "load_checkpoint"): LibraryCall(DEEPSPEED, f"{_ENGINE}:load_checkpoint"),
     (LibraryType.DEEPSPEED, "backward"): LibraryCall(DEEPSPEED, f"{_ENGINE}:backward"),
     (LibraryType.DEEPSPEED, "step"): LibraryCall(DEEPSPEED, f"{_ENGINE}:step"),
+    (LibraryType.DEEPSPEED, "allreduce_gradients"): LibraryCall(DEEPSPEED, f"{_ENGINE}:allreduce_gradients"),
+    (LibraryType.DEEPSPEED, "save_16bit_model"): LibraryCall(
+        DEEPSPEED, f"{_ENGINE}:save_16bit_model", always=False, when="ZeRO 3 gathers the parameters first"
+    ),
+    (LibraryType.DEEPSPEED, "train_batch"): LibraryCall(DEEPSPEED, "deepspeed/runtime/pipe/engine.py:train_batch"),
+    (LibraryType.DEEPSPEED, "eval_batch"): LibraryCall(DEEPSPEED, "deepspeed/runtime/pipe/engine.py:eval_batch"),
     (LibraryType.DEEPSPEED, "__call__"): LibraryCall(DEEPSPEED, f"{_ENGINE}:forward", always=False, when="ZeRO 3"),
     (LibraryType.METRIC, "compute"): LibraryCall(METRICS, "torchmetrics/metric.py:_wrap_compute"),
     (LibraryType.FSDP, "state_dict"): LibraryCall(
