@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -41,7 +43,7 @@ DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 @click.option("--sarif", metavar="FILE", help="Write SARIF 2.1.0 to FILE.sarif or FILE.json, too; - prints it instead.")
 @click.option("--github", is_flag=True, help="Print GitHub annotations.")
 @click.option("--gitlab", metavar="FILE", help="Write GitLab's Code Quality report to FILE.json, too; - prints it.")
-@click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Only what is not in FILE counts.")
+@click.option("--baseline", metavar="FILE", help="Only what is not in FILE counts.")
 @click.option("--write-baseline", is_flag=True, help="Write what is found now to the --baseline.")
 @click.option("--since", metavar="COMMIT", help="Only what stands on lines that changed since, by git.")
 @click.option(
@@ -53,7 +55,7 @@ DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 @click.option("--yes", is_flag=True, help="With --fix: do not ask.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; default: the CPU cores.")
 @click.option("--no-cache", is_flag=True, help="Ask every rule again, also where nothing has changed.")
-@click.option("--cache-dir", type=click.Path(path_type=Path), help="Default: ups-doctor/audit in XDG_CACHE_HOME.")
+@click.option("--cache-dir", metavar="FOLDER", help="Default: ups-doctor/audit in XDG_CACHE_HOME.")
 @click.option("-v", "--verbose", is_flag=True, help="Name every skipped file, and show tracebacks of rules.")
 @click.pass_context
 def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> None:
@@ -71,7 +73,9 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     Exit codes: 0 no error, 1 errors found, 2 wrong use or settings, 3 a rule crashed and no error was found, 130
     stopped by Ctrl-C. What is only possible never counts.
     """
+    _refuse_empty(paths, options)
     _refuse_contradictions(options)
+    _refuse_places(paths, options)
     shows = Filter(possible=options["possible"], advice=options["advice"])
     asked = _asked(paths, options)
     narrowed = _Narrowing(options)
@@ -79,7 +83,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
         _watch(asked, narrowed, shows, options)
     audit = run(asked)
     if options["write_baseline"]:
-        _write(options["baseline"], baseline.text_of(audit.found))
+        _write(Path(options["baseline"]), baseline.text_of(audit.found))
         say(f"written: {options['baseline']}", err=True)
         context.exit(0)
     audit = narrowed.of(audit)
@@ -91,6 +95,17 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     code = audit.exit_code(strict=options["strict"])
     _show(audit, shows, options, code)
     context.exit(code)
+
+
+def _refuse_empty(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """A variable that is not set would ask for something else than was meant: for everything, or for nothing."""
+    if "" in paths:
+        raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor audit .")
+    for name in ("select", "ignore", "sarif", "gitlab", "baseline", "since", "cache_dir"):
+        given = [options[name]] if isinstance(options[name], str) else options[name] or ()
+        if any(not one.replace(",", " ").strip() for one in given):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is empty: a variable that is not set?", hint=f"leave {option} out")
 
 
 def _refuse_contradictions(options: dict[str, Any]) -> None:
@@ -120,10 +135,41 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
         raise UsageError(f"--sarif {name}: the file it writes ends in .sarif or .json", hint="--sarif audit.sarif")
 
 
+def _refuse_places(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Refuses what could not be written or would be compared with nothing, before the audit takes its time."""
+    written = {name: options[name] for name in ("sarif", "gitlab") if options[name] not in (None, "-")}
+    if options["write_baseline"]:
+        written["baseline"] = options["baseline"]
+    for name, place in written.items():
+        _refuse_unwritable(Path(place))
+        same = next((other for other in written if other != name and written[other] == place), None)
+        if same is not None:
+            raise UsageError(f"--{name} and --{same} would both write {place}", hint="give each a file of its own")
+    folder = Path(options["cache_dir"] or ".")
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--cache-dir {folder} is no folder", hint="name a folder, or leave it out: --no-cache")
+    outside = [one for one in paths if Path(shown_path(Path(one), Path.cwd())).is_absolute()]
+    if options["since"] and outside:
+        raise UsageError(
+            f"--since knows what has changed below the current folder, and {outside[0]} lies outside of it",
+            hint="start it in the folder of the repository: cd REPOSITORY && ups-doctor audit --since ...",
+        )
+
+
+def _refuse_unwritable(path: Path) -> None:
+    code = (
+        errno.EISDIR if path.is_dir()
+        else errno.ENOENT if not path.parent.is_dir()
+        else errno.EACCES if not os.access(path if path.exists() else path.parent, os.W_OK)
+        else 0
+    )  # fmt: skip
+    if code:
+        refused = from_os_error(OSError(code, os.strerror(code)), action="cannot write", path=path)
+        raise UsageError(refused.message, hint=refused.hint)
+
+
 def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> AuditOptions:
-    if "" in paths:
-        raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor audit .")
-    folder = options["cache_dir"] or cache.folder()
+    folder = Path(options["cache_dir"]) if options["cache_dir"] else cache.folder()
     return AuditOptions(
         paths=tuple(Path(path) for path in paths) or (Path(),),
         select=options["select"],
@@ -136,19 +182,26 @@ def _asked(paths: tuple[str, ...], options: dict[str, Any]) -> AuditOptions:
 def _watch(asked: AuditOptions, narrowed: _Narrowing, shows: Filter, options: dict[str, Any]) -> NoReturn:
     """Shows what is found, on a clean screen, and again after each change."""
     excluded = settings.load(asked.paths[0], known_rules()).excluded
+    before = watch.state(asked.paths, excluded)  # what changes during the audit is seen afterwards
+    if not before and all(path.is_file() for path in asked.paths):
+        raise UsageError(
+            f"--watch {asked.paths[0]}: is no file that rules read", hint="a folder: ups-doctor audit --watch"
+        )
+    audit: Audit | None = narrowed.of(run(asked))  # what is wrong before anything has changed is wrong use
     while True:
-        before = watch.state(asked.paths, excluded)  # what changes during the audit is seen afterwards
-        try:
-            audit = narrowed.of(run(asked))
-        except UsageError as error:  # settings that are being written
-            say(f"{error}", err=True)
-        else:
+        if audit is not None:
             clear()
             _show(audit, shows, options, audit.exit_code(strict=options["strict"]))
         say(f"watching {len(before)} files; Ctrl-C ends", err=True)
         changed = watch.wait(asked.paths, before, excluded)
         more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
         say(f"changed: {shown_path(changed[0], Path.cwd())}{more}", err=True)
+        before = watch.state(asked.paths, excluded)
+        try:
+            audit = narrowed.of(run(asked))
+        except UsageError as error:  # settings that are being written
+            audit = None
+            say(f"{error}", err=True)
 
 
 class _Narrowing:
@@ -156,7 +209,7 @@ class _Narrowing:
 
     def __init__(self, options: dict[str, Any]) -> None:
         asked = options["baseline"] is not None and not options["write_baseline"]
-        self.before = baseline.load(options["baseline"]) if asked else None
+        self.before = baseline.load(Path(options["baseline"])) if asked else None
         self.changed = changed_lines.since(options["since"], Path.cwd()) if options["since"] else None
 
     def of(self, audit: Audit) -> Audit:

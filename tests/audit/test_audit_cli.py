@@ -69,6 +69,8 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / "rules" / f"{name}.py").write_text(text)
     (tmp_path / "job").mkdir()
     (tmp_path / "job" / "train.py").write_text(TRAIN)
+    (tmp_path / "job" / "rules.txt").write_text("")
+    (tmp_path / "job" / "folder.json").mkdir()
     return tmp_path
 
 
@@ -139,6 +141,48 @@ def test_exit_codes(audit: Audit, folder: Path) -> None:
 def test_wrong_use_is_one_sentence_and_2(audit: Audit, words: list[str], message: str) -> None:
     result = audit(*words)
     assert (result.returncode, result.stderr.splitlines()[0], result.stdout) == (2, message, "")
+
+
+# One process asks all of these: what is refused is refused before anything is read.
+ALL_REFUSED = """
+import contextlib, io, json, sys
+from diagnostics.cli import doctor, guarded
+for words in json.loads(sys.argv[1]):
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told), contextlib.redirect_stdout(told):
+        code = guarded(doctor, "ups-doctor", ["audit", *words])
+    print(code, told.getvalue().splitlines()[0])
+"""
+REFUSED = [
+    (["nothing", "--watch"], "error: no such file or folder: nothing"),
+    (["rules.txt", "--watch"], "error: --watch rules.txt: is no file that rules read"),
+    (["--watch", "--baseline", "none.json"], "error: --baseline none.json: there is no such file"),
+    (["--since", ""], "error: --since is empty: a variable that is not set?"),
+    (["--select", ""], "error: --select is empty: a variable that is not set?"),
+    (["--ignore", " ,"], "error: --ignore is empty: a variable that is not set?"),
+    (["--sarif", ""], "error: --sarif is empty: a variable that is not set?"),
+    (["--gitlab", ""], "error: --gitlab is empty: a variable that is not set?"),
+    (["--baseline", ""], "error: --baseline is empty: a variable that is not set?"),
+    (["--cache-dir", ""], "error: --cache-dir is empty: a variable that is not set?"),
+    (["--cache-dir", "train.py"], "error: --cache-dir train.py is no folder"),
+    (["--sarif", "a.json", "--gitlab", "a.json"], "error: --sarif and --gitlab would both write a.json"),
+    (["--baseline", "no/b.json", "--write-baseline"], "error: cannot write no/b.json: no such file or folder"),
+    (["--gitlab", "folder.json"], "error: cannot write folder.json: it is a folder, a file was expected"),
+    (
+        ["/", "--since", "HEAD"],
+        "error: --since knows what has changed below the current folder, and / lies outside of it",
+    ),
+    (["--jobs", "0"], "Usage: ups-doctor audit [OPTIONS] [PATH]..."),
+]
+
+
+def test_bad_input_of_every_option_is_one_sentence_and_2(folder: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", ALL_REFUSED, json.dumps([words for words, _ in REFUSED])],
+        cwd=folder / "job", env=environment(folder), capture_output=True, text=True, timeout=DEADLINE_S, check=True,
+    )  # fmt: skip
+    assert result.stdout.splitlines() == [f"2 {message}" for _, message in REFUSED]
+    assert not (folder / "cache").exists()
 
 
 def test_a_mistyped_setting_is_2_and_a_right_one_holds(audit: Audit, folder: Path) -> None:

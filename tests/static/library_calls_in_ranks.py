@@ -17,7 +17,7 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.distributed import checkpoint
-from torch.distributed.checkpoint.state_dict import get_model_state_dict
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict, set_model_state_dict
 from torch.distributed.device_mesh import init_device_mesh
 from torch.nn.parallel import DistributedDataParallel
 
@@ -64,6 +64,9 @@ def _torch(store: dist.Store, rank: int, folder: Path) -> Rows:
         with torch.no_grad():
             model(x)
 
+    saved = {"w": torch.zeros_like(plain.weight)}
+    handed_out = StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
+
     return {
         "barrier": dist.barrier,
         "DDP forward": lambda: ddp(x).sum().backward(),
@@ -72,7 +75,12 @@ def _torch(store: dist.Store, rank: int, folder: Path) -> Rows:
         "DDP forward without gradients or buffers": lambda: forward(plain_ddp),
         "get_model_state_dict of a model that is not sharded": lambda: get_model_state_dict(plain),
         "init_device_mesh of one dimension": lambda: init_device_mesh("cpu", (2,)),
+        "set_model_state_dict of a model that is not sharded": lambda: set_model_state_dict(plain, plain.state_dict()),
+        "set_model_state_dict with broadcast_from_rank0": lambda: set_model_state_dict(
+            plain, plain.state_dict(), options=handed_out
+        ),
         "checkpoint.save": lambda: checkpoint.save({"w": plain.weight.detach()}, checkpoint_id=str(folder / "dcp")),
+        "checkpoint.load": lambda: checkpoint.load(saved, checkpoint_id=str(folder / "dcp")),
     }
 
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, QUIET, LibraryCall
+from diagnostics.static.spmd.library_calls import FLAGS, FUNCTIONS, METHODS, QUIET, LibraryCall
 
 IN_RANKS = Path(__file__).parent / "library_calls_in_ranks.py"
-ROWS: list[LibraryCall] = [*FUNCTIONS.values(), *METHODS.values(), *QUIET.values()]
+ROWS: list[LibraryCall] = [*FUNCTIONS.values(), *METHODS.values(), *FLAGS.values(), *QUIET.values()]
 LIBRARIES = sorted({row.library.partition(" ")[0] for row in ROWS})
 
 
@@ -44,7 +44,10 @@ def test_torch_waits_where_the_table_says_so_and_nowhere_else(tmp_path: Path) ->
         "DDP forward without gradients or buffers": False,
         "get_model_state_dict of a model that is not sharded": False,
         "init_device_mesh of one dimension": False,
+        "set_model_state_dict of a model that is not sharded": False,
+        "set_model_state_dict with broadcast_from_rank0": True,
         "checkpoint.save": True,
+        "checkpoint.load": True,
     }
 
 

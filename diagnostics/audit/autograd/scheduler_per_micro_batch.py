@@ -50,7 +50,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if "Accelerator" in file.words:
         return
     for function in project.functions_in(file):
-        for loop in (node for node in function.own_nodes if isinstance(node, (ast.For, ast.While))):
+        for loop in (
+            node for node in function.nodes_of((ast.For, ast.While)) if isinstance(node, (ast.For, ast.While))
+        ):
             yield from _in_loop(loop, function, file, project)
 
 

@@ -88,10 +88,12 @@ def _slices(file: ProjectFile, call: ast.Call, function: Function, project: Proj
     if not base or base == attribute:
         return
     made = [
-        node for node in function.own_nodes if isinstance(node, ast.Assign) and own_attribute(node.targets[0]) == base
+        node
+        for node in function.nodes_of(ast.Assign)
+        if isinstance(node, ast.Assign) and own_attribute(node.targets[0]) == base
     ]
     deleted = any(isinstance(node, ast.Delete) and any(own_attribute(one) == base for one in node.targets)
-                  for node in function.own_nodes)  # fmt: skip
+                  for node in function.nodes_of(ast.Delete))  # fmt: skip
     whole = made[0].value if len(made) == 1 and made[0].lineno < call.lineno else None
     if deleted or not isinstance(whole, ast.Call) or not _is_parameter(whole, function, project):
         return

@@ -106,7 +106,7 @@ def _clears_by_hand(function: Function) -> bool:
     """Whether a gradient is set to something: `p.grad = None`; or the model is made anew for each step."""
     return any(
         isinstance(node, ast.Attribute) and node.attr in ("grad", "grad_") and not isinstance(node.ctx, ast.Load)
-        for node in function.own_nodes
+        for node in function.nodes_of(ast.Attribute)
     )
 
 

@@ -141,7 +141,7 @@ def _choice(value: ast.expr, function: Function, tests: RankPredicates) -> tuple
     made = function.assigned.get(value.id, [])
     if len(made) == 1 and isinstance(made[0], ast.IfExp):
         return _choice(made[0], function, tests)
-    for node in function.own_nodes:
+    for node in function.nodes_of(ast.If):
         if isinstance(node, ast.If) and len(made) == 2 and node.orelse and tests.asks(node.test, function) is not None:
             arms = [_assigned_in(block, value.id) for block in (node.body, node.orelse)]
             if arms[0] is not None and arms[1] is not None:

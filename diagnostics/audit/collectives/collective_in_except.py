@@ -100,5 +100,5 @@ def _lets_others_go(one: DivergentBranch) -> bool:
     name = ast.unparse(call.func)
     return any(
         isinstance(node, ast.Call) and node.lineno > (body[-1].end_lineno or 0) and ast.unparse(node.func) == name
-        for node in one.function.own_nodes
+        for node in one.function.nodes_of(ast.Call)
     )

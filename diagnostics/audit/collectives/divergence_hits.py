@@ -10,7 +10,7 @@ from diagnostics.audit.collectives.meant_divergence import is_meant
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
-from diagnostics.static.dataflow.rank_predicates import RankPredicates, is_own_rank
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, SIGNAL, TIME
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
@@ -64,6 +64,8 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if parting.ranks is not None:
         if is_meant(parting, project) or _asks_for_a_mode(parting):
             return Confidence.POSSIBLE
+        if parting.here.sure and _hangs_on_settings(parting, project):
+            return Confidence.LIKELY if len(parting.here.chain) <= MOST_CALLS else Confidence.POSSIBLE
         if parting.here.sure:
             return Confidence.CONFIRMED
         return Confidence.LIKELY if _usually_meets(parting.here, project) else Confidence.POSSIBLE
@@ -81,6 +83,21 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if parting.why in (LOSS, TIME, RANDOM, SIGNAL) or (parting.why == EXCEPTION and _is_flag(parting, project)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE
+
+
+def _hangs_on_settings(parting: DivergentBranch, project: Project) -> bool:
+    """Whether the operation is come to only under a test, in a function that is called, of which nothing is known."""
+    tests = RankPredicates(project)
+    rank = parting.ranks[0] if parting.ranks is not None else ConcreteRank(0)
+    for call, function in parting.here.chain[1:]:
+        parents = project.file_with(function).parents
+        child: ast.AST = call
+        while child is not function.syntax and (around := parents.get(child)) is not None:
+            tested = isinstance(around, (ast.If, ast.IfExp)) and child is not around.test
+            if tested and tests.truth(around.test, function, rank) is None:  # type: ignore[attr-defined]
+                return True
+            child = around
+    return False
 
 
 def _asks_for_a_mode(parting: DivergentBranch) -> bool:
@@ -101,6 +118,8 @@ def _usually_meets(reach: CollectiveSite, project: Project) -> bool:
         if _shards_later(reach):
             return False
         return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
+    if reach.op == "save_checkpoint":
+        return True
     if reach.meeting is SyncKind.FORWARD:
         if any(is_off(call, function, project.file_with(function)) for call, function in reach.chain):
             return False  # library_calls.py: what it sends the others take at their next step
@@ -114,7 +133,7 @@ def _shards_later(reach: CollectiveSite) -> bool:
     call, function = reach.leaf
     return any(
         isinstance(node, ast.Call) and node.lineno > call.lineno and "shard" in last_name(node.func).lower()
-        for node in function.own_nodes
+        for node in function.nodes_of(ast.Call)
     )
 
 
@@ -163,7 +182,15 @@ def _own_file(parting: DivergentBranch, project: Project) -> bool:
 def _asks_for_none(parting: DivergentBranch) -> bool:
     test = getattr(parting.decision, "test", None)
     parts = test.values if isinstance(test, ast.BoolOp) else [test]
-    return any(isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Is, ast.IsNot)) for one in parts)
+    maybe = parting.function.assigned
+    return any(
+        (isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Is, ast.IsNot)))
+        or (
+            isinstance(one, ast.Name)
+            and any(isinstance(v, ast.Constant) and v.value is None for v in maybe.get(one.id, ()))
+        )
+        for one in parts
+    )
 
 
 def _batches_may_be_none(project: Project) -> bool:
@@ -180,7 +207,7 @@ def _batches_may_be_none(project: Project) -> bool:
     return any(
         function.name.rpartition(".")[2] in given
         and any(isinstance(node, ast.Return) and isinstance(node.value, ast.Constant) and node.value.value is None
-                for node in function.own_nodes)
+                for node in function.nodes_of(ast.Return))
         for function in project.functions
     )  # fmt: skip
 

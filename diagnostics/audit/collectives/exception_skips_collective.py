@@ -36,12 +36,14 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
 from diagnostics.static.spmd.divergent_branch import DivergenceShape, DivergentBranch
+from diagnostics.static.spmd.raised_on_one_rank import raised_on_one_rank
 
 CODE = "A208"
 NAME = "exception-skips-collective"
 SEVERITY = Severity.ERROR
 WORDS = ("except",)
 CHECKLIST = "no rank swallows an error and goes on alone"
+_TELLS_NOTHING = {"barrier", "monitored_barrier", "wait_for_everyone"}  # who comes to it says nothing by that
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -66,6 +68,8 @@ def _certainty(one: DivergentBranch, file: ProjectFile, project: Project, handle
         or not _in_loop(file, handler, one.function, project)
     ):
         return Confidence.POSSIBLE
+    if raised_on_one_rank(handler, one.function, project):
+        return Confidence.LIKELY
     told = ast.unparse(handler).lower()
     of_memory = "outofmemory" in told or "out of memory" in told or "is_oom" in told or "memoryerror" in told
     return Confidence.LIKELY if of_memory else Confidence.POSSIBLE
@@ -80,7 +84,8 @@ def _agrees_after(one: DivergentBranch, file: ProjectFile, project: Project, han
         if attempt in block:
             behind = block[block.index(attempt) + 1 :]
             calls = (node for statement in behind for node in walk(statement) if isinstance(node, ast.Call))
-            return any(communication.of_call(call, one.function) is not None for call in calls)
+            met = (communication.of_call(call, one.function) for call in calls)
+            return any(site is not None and site.op not in _TELLS_NOTHING for site in met)
     return False
 
 

@@ -105,7 +105,7 @@ def _reads_own_files(value: ast.expr, function: Function, project: Project) -> b
         reader = project.method(kind, "__iter__")
         if reader is None:
             continue
-        for loop in (node for node in reader.own_nodes if isinstance(node, ast.For)):
+        for loop in (node for node in reader.nodes_of(ast.For) if isinstance(node, ast.For)):
             if _opens_each(loop) and any(_is_share(one) for one, _ in _origins(loop.iter, reader, project)):
                 return True
     return False

@@ -70,7 +70,8 @@ def _of_own_members(call: ast.Call, function: Function, file: ProjectFile, proje
     if members is None or any(one.arg in (None, "use_local_synchronization") for one in call.keywords):
         return
     chosen = _chosen_by_rank(members, function, RankPredicates(project))
-    if chosen is None:
+    alone = isinstance(members, ast.List) and len(members.elts) == 1  # nobody else is waited for in it
+    if chosen is None or alone:
         return
     yield violation(
         file,
@@ -98,7 +99,9 @@ def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates
         if tests.differs(value, function):
             return value
     arms = [
-        node for node in function.own_nodes if isinstance(node, ast.If) and tests.asks(node.test, function) is not None
+        node
+        for node in function.nodes_of(ast.If)
+        if isinstance(node, ast.If) and tests.asks(node.test, function) is not None
     ]
     for arm in arms:
         inside = [

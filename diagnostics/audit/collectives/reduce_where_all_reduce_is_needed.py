@@ -110,7 +110,7 @@ def _uses(keys: set[str], line: int, function: Function, project: Project, depth
 
 def _uses_of_returned(function: Function, project: Project) -> Iterator[_Use]:
     for call, caller in project.callers(function):
-        for node in caller.own_nodes:
+        for node in caller.nodes_of(ast.Assign):
             if isinstance(node, ast.Assign) and node.value is call and isinstance(node.targets[0], ast.Name):
                 yield from _uses({node.targets[0].id}, node.lineno, caller, project, 0)
 

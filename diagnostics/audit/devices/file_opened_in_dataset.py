@@ -55,7 +55,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if known is None or not tree.is_dataset(known):
             continue
         method = function.name.rpartition(".")[2]
-        for node in function.own_nodes:
+        for node in function.nodes_of(ast.Assign):
             if isinstance(node, ast.Assign) and project.called(node.value, function) in _HANDLES:
                 name = project.called(node.value, function)
                 if method == "__init__" and own_attribute(node.targets[0]):

@@ -88,6 +88,6 @@ def _sources(node: ast.AST, function: Function, project: Project) -> Iterator[tu
         yield from ((value, function) for value in function.assigned.get(node.id, ()))
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         for target in project.targets(node, function):
-            for one in target.own_nodes:
+            for one in target.nodes_of(ast.Return):
                 if isinstance(one, ast.Return) and one.value is not None:
                     yield one.value, target

@@ -146,7 +146,9 @@ def _item_reading(function: Function, project: Project, depth: int) -> Function 
 
 
 def _forks(function: Function) -> bool:
-    return any(isinstance(one, ast.Attribute) and one.attr in ("fork", "forkpty") for one in function.own_nodes)
+    return any(
+        isinstance(one, ast.Attribute) and one.attr in ("fork", "forkpty") for one in function.nodes_of(ast.Attribute)
+    )
 
 
 def _in_forked_child(node: ast.AST, function: Function, file: ProjectFile) -> bool:

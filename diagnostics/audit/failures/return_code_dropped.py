@@ -26,10 +26,11 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.subprocess_commands import argv_text, trains
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.exception_flow import head
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.told_values import is_only_told, only_told
+from diagnostics.static.torch_code.told_values import is_only_told, only_told, tells
 from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A504"
@@ -40,6 +41,7 @@ CHECKLIST = "exit codes of started trainings are looked at"
 _RUNS = {"subprocess.run", "subprocess.call", "os.system"}
 _POPEN = "subprocess.Popen"
 _PROCESSES = {"multiprocessing.Process", "torch.multiprocessing.Process", "multiprocessing.context.Process"}
+_OF_A_RUN = {"CalledProcessError", "SubprocessError", "Exception", "BaseException"}
 _READS = {"returncode", "check_returncode", "poll", "exitcode", "check_call", "sentinel"}
 
 
@@ -57,6 +59,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Violation]:
     command = argv_text(call.args[0], function, project) if call.args else ""
+    if trains(command) and _checked(call):
+        yield from _told_only(file, call, command)
     if not trains(command) or _checked(call):
         return
     if name == "os.system":
@@ -71,6 +75,37 @@ def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function
         "finished one",
         fix,
     )
+
+
+def _told_only(file: ProjectFile, call: ast.Call, command: str) -> Iterator[Violation]:
+    """Yields the handler that only prints what `check=True` raised, where nothing else in its try tells it."""
+    statement: ast.AST | None = call
+    while statement is not None and not isinstance(statement, ast.stmt):
+        statement = file.parents.get(statement)
+    attempt = file.parents.get(statement) if statement is not None else None
+    if not isinstance(statement, ast.Expr) or not isinstance(attempt, ast.Try) or attempt.body[-1] is not statement:
+        return
+    handler = next((one for one in attempt.handlers if one.type is None or last_name(one.type) in _OF_A_RUN), None)
+    if handler is None or attempt.orelse or attempt.finalbody or not all(_only_tells(one) for one in handler.body):
+        return
+    yield violation(
+        file,
+        handler,
+        f"`{head(handler)}` only tells that a training ({_short(command)}) has failed: what started it goes on, "
+        "and ends with 0",
+        "raise at the end of the handler, or keep the failure and end with sys.exit(1)",
+        steps=(
+            step(file, call, "check=True raises where the training failed"),
+            step(file, handler, "it ends here, in a message"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _only_tells(statement: ast.stmt) -> bool:
+    if isinstance(statement, (ast.Pass, ast.Continue)):
+        return True
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and tells(statement.value)
 
 
 def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
@@ -139,8 +174,10 @@ def _is_wait(node: ast.AST) -> bool:
 def _process(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
     code = project.fact(TrainingFunctions)
     target = next((one for one in code.started(call, function) if id(one) in code.training), None)
-    joins = [one for one in function.own_nodes if isinstance(one, ast.Call) and _joins(one)]
+    joins = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call) and _joins(one)]
     if target is None or not joins or _is_read(file) or _is_answered(function, joins[-1]):
+        return
+    if _works_on_it(call, function, joins[-1], file):
         return
     yield violation(
         file,
@@ -153,6 +190,40 @@ def _process(file: ProjectFile, project: Project, call: ast.Call, function: Func
             step(file, joins[-1], "its end is waited for, its exit code is not looked at"),
         ),
     )
+
+
+def _works_on_it(call: ast.Call, function: Function, join: ast.Call, file: ProjectFile) -> bool:
+    """Whether the parent makes its own results of what the process was given: what is missing is missed there.
+
+    Of a folder that results are read from, of an object that collects them; what is only called says nothing.
+    """
+    given = {
+        node.id
+        for value in (*call.args, *(one.value for one in call.keywords))
+        for node in walk(value)
+        if isinstance(node, ast.Name) and node.id not in ("self", "cls")
+    }
+    return any(
+        isinstance(one, (ast.Assign, ast.AugAssign, ast.Return)) and one.value is not None
+        and any(isinstance(node, ast.Name) and node.id in given for node in walk(one.value))
+        for one in function.nodes_of((ast.Assign, ast.AugAssign, ast.Return))
+        if _comes_after(one, join, file)
+    )  # fmt: skip
+
+
+def _comes_after(node: ast.AST, join: ast.Call, file: ProjectFile) -> bool:
+    """Whether a statement stands behind another one, and in no other arm of a branch around that."""
+    child: ast.AST | None = join
+    while (around := file.parents.get(child) if child is not None else None) is not None:
+        if isinstance(around, ast.If) and any(inner is node for inner in walk(around)):
+            arm = around.body if child in around.body else around.orelse
+            return any(inner is node for part in arm for inner in walk(part)) and _is_later(node, join)
+        child = around
+    return _is_later(node, join)
+
+
+def _is_later(node: ast.AST, join: ast.Call) -> bool:
+    return getattr(node, "lineno", 0) > (join.end_lineno or join.lineno)
 
 
 def _is_answered(function: Function, join: ast.Call) -> bool:

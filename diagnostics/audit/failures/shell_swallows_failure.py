@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
@@ -62,6 +63,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _in_list(file, ran, found)
             yield from _in_background(file, script, ran, found)
             yield from _before_success(file, ran, found)
+            yield from _read_too_late(file, ran, found)
         if trained and script.ignored:
             yield _ignored_by_make(file, *trained[0])
         if trained:
@@ -149,6 +151,40 @@ def _before_success(file: ProjectFile, ran: CommandContext, found: Training) -> 
             severity=None if sure else Severity.WARNING,
         )
         return
+
+
+def _read_too_late(file: ProjectFile, ran: CommandContext, found: Training) -> Iterator[Violation]:
+    """The training, then words, and only then `$?`: that of the words."""
+    if "errexit" in ran.options or ran.tested or len(ran.pipeline.commands) > 1 or ran.words[0] == "exec":
+        return
+    block = ran.blocks[-1]
+    statement = block.statements[block.index]
+    if statement.operators or statement.background or reads_status([statement]) or not block.after:
+        return
+    words = list(takewhile(_only_says, block.after))
+    behind = block.after[len(words) :]
+    if not words or any(reads_status([one]) for one in words) or not behind or not reads_status(behind[:1]):
+        return
+    said, line = _text(words[-1].pipelines[0]), _line(behind[0])
+    yield Violation(
+        file=file,
+        line=line,
+        column=1,
+        title=f"'$?' is here the code of '{said}', which stands before it, and not that of '{found.shown}'",
+        fix=f"code=$? right behind '{found.shown}', and then the words",
+        steps=(
+            ExplanationStep(place=file.place(place(file, ran)[0]), text=f"'{found.shown}' ends, with 1 perhaps"),
+            ExplanationStep(place=file.place(_line(words[-1])), text=f"'{said}' ends with 0"),
+            ExplanationStep(place=file.place(line), text="'$?' is 0"),
+        ),
+    )
+
+
+def _only_says(statement: AndOr) -> bool:
+    """Whether a statement is one command that writes words, and ends with 0 whatever happened."""
+    names = [_name(one) for pipeline in statement.pipelines for command in pipeline.commands
+             for one in _simple(command)]  # fmt: skip
+    return bool(names) and set(names) <= {"echo", "printf"} and not statement.background
 
 
 def _trapped(file: ProjectFile, script: Script, ran: CommandContext, found: Training) -> Iterator[Violation]:

@@ -32,7 +32,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import head, tries_of, unconditional_calls
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
@@ -51,6 +51,7 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 _BEGUN = re.compile(r"start|launch|spawn|submit|begin|began|creat|connect|setup|set up", re.IGNORECASE)
+_POPEN = "subprocess.Popen"
 _TELLS = re.compile(r"^(?:print|info|warning|log\w*|write|write_text|echo|rank_zero_info|print_rank_0|dump|critical)$")
 
 
@@ -69,7 +70,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _blocks(function: Function) -> Iterator[list[ast.stmt]]:
     """Yields the blocks of statements of a function."""
-    for node in (function.syntax, *function.own_nodes):
+    for node in (function.syntax, *function.nodes_of((ast.stmt, ast.ExceptHandler, ast.match_case))):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list):
@@ -103,13 +104,22 @@ def _before_wait(file: ProjectFile, block: list[ast.stmt], function: Function, p
 
 
 def _starts(value: ast.expr, function: Function, project: Project) -> bool:
-    if project.called(value, function) == "subprocess.Popen":
+    if project.called(value, function) == _POPEN:
         return True
-    return isinstance(value, ast.Call) and any(
-        isinstance(one, ast.Return) and project.called(one.value, target) == "subprocess.Popen"
-        for target in project.targets(value, function)
-        for one in target.own_nodes
-        if isinstance(one, ast.Return) and one.value is not None
+    giving = _giving_processes(project)
+    return bool(giving) and isinstance(value, ast.Call) and any(
+        id(target) in giving for target in project.targets(value, function)
+    )  # fmt: skip
+
+
+@per_project
+def _giving_processes(project: Project) -> frozenset[int]:
+    """Identities of the functions that give back a process that they start."""
+    return frozenset(
+        id(function)
+        for function in project.functions
+        for one in function.nodes_of(ast.Return)
+        if isinstance(one, ast.Return) and one.value is not None and project.called(one.value, function) == _POPEN
     )
 
 

@@ -102,7 +102,7 @@ def _savers(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         for target in project.fact(TrainingFunctions).started(call, function):
             source = project.file_with(target)
-            calls = [one for one in target.own_nodes if isinstance(one, ast.Call)]
+            calls = [one for one in target.nodes_of(ast.Call) if isinstance(one, ast.Call)]
             saves = [one for one in calls if project.name(one.func, target) in _SAVES and not _in_try(one, source)]
             if saves:
                 yield violation(

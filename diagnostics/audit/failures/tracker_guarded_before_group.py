@@ -127,7 +127,7 @@ def _reads_launcher(nodes: Iterable[ast.AST]) -> bool:
 
 def _set_up_later(node: ast.AST, function: Function, project: Project) -> ast.Call | None:
     """Returns the call after a node of a function that makes the process group, None where one comes before it."""
-    makes = [one for one in function.own_nodes if isinstance(one, ast.Call) and _makes(one, function, project)]
+    makes = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call) and _makes(one, function, project)]
     line = getattr(node, "lineno", 0)
     if any(one.lineno < line for one in makes):
         return None

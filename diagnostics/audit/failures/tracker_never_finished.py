@@ -62,7 +62,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _sudden_end(file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
     for call, function in project.fact(ImportClosures).calls(file.shown, "os._exit"):
-        forks = any(isinstance(one, ast.Attribute) and one.attr == "fork" for one in function.own_nodes)
+        forks = any(isinstance(one, ast.Attribute) and one.attr == "fork" for one in function.nodes_of(ast.Attribute))
         if not forks:
             return call, function
     return None

@@ -54,7 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         yield from _decorating(file, function, project)
         yield from _caught_by_loguru(file, function, project)
-        for node in function.own_nodes:
+        for node in function.nodes_of((ast.With, ast.AsyncWith)):
             if isinstance(node, (ast.With, ast.AsyncWith)):
                 yield from _around(file, node, function, project)
 
@@ -73,7 +73,7 @@ def _decorating(file: ProjectFile, wrapped: Function, project: Project) -> Itera
         calls = [node for part in block.body for node in walk(part) if isinstance(node, ast.Call)]
         inner = next((one for one in calls if last_name(one.func) == decorator.parameters[decorator.implied]), None)
         handler = next((one for one in block.handlers if is_whole(one) or _names_exception(one)), None)
-        behind = [node for node in wrapped.own_nodes if isinstance(node, ast.Raise)]
+        behind = [node for node in wrapped.nodes_of(ast.Raise) if isinstance(node, ast.Raise)]
         if any(not any(node is part for one in block.handlers for part in walk(one)) for node in behind):
             continue  # it tries again, and raises at last
         if inner is None or handler is None or first is None or _tells(_without_options(handler, decorator, first)):
@@ -192,7 +192,9 @@ def _is_true(value: ast.expr | None, function: Function, project: Project, depth
     """Whether a value is true whatever happens: True, the object itself, or a call that gives back no other."""
     if isinstance(value, ast.Call) and depth:
         targets = project.targets(value, function)
-        returns = [(node.value, one) for one in targets for node in one.own_nodes if isinstance(node, ast.Return)]
+        returns = [
+            (node.value, one) for one in targets for node in one.nodes_of(ast.Return) if isinstance(node, ast.Return)
+        ]
         return bool(returns) and all(_is_true(one, where, project, depth - 1) for one, where in returns)
     return (isinstance(value, ast.Constant) and value.value is True) or (
         isinstance(value, ast.Name) and value.id == "self"

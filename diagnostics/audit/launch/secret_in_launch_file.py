@@ -115,7 +115,7 @@ def _in_dockerfile(file: ProjectFile) -> Iterator[Violation]:
 
 def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
-        for node in function.own_nodes:
+        for node in function.nodes_of((ast.Assign, ast.Call, ast.JoinedStr)):
             for name, value in _values(node):
                 text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
                 if is_secret_literal(name, text) is not Confidence.POSSIBLE:  # tokens of models, and names of variables
@@ -168,13 +168,24 @@ def _values(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             if isinstance(argument, ast.Dict):
                 for key, value in zip(argument.keys, argument.values, strict=True):
                     yield (str(key.value) if isinstance(key, ast.Constant) else ""), value
-    called = ast.unparse(node.func) if isinstance(node.func, (ast.Attribute, ast.Name)) else ""
-    for keyword in node.keywords:
-        if keyword.arg and strength(keyword.arg) >= WEAK:
+    given = [one for one in node.keywords if one.arg and _is_text(one.value) and strength(one.arg) >= WEAK]
+    if not given and not node.args:
+        return
+    called = ast.unparse(node.func) if (given or last_name(node.func) == "login") and _is_named(node.func) else ""
+    for keyword in given:
+        if keyword.arg:
             prefix = "wandb_" if called.startswith("wandb") else ""
             yield f"{prefix}{keyword.arg}" if keyword.arg != "key" or prefix else "", keyword.value
     if last_name(node.func) == "login" and node.args:
         yield f"{called}_token", node.args[0]
+
+
+def _is_text(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _is_named(value: ast.expr) -> bool:
+    return isinstance(value, (ast.Attribute, ast.Name))
 
 
 def _hit(file: ProjectFile, line: int, name: str, value: str, *, column: int = 1) -> Iterator[Violation]:

@@ -34,12 +34,14 @@ from collections.abc import Iterable, Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.rank_zero import admits_rank_zero
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.file_races import FileAccess, asks_for_file, path_uses, synchronises
+from diagnostics.static.torch_code.told_values import tells
 
 CODE = "A106"
 NAME = "barrier-missing"
@@ -56,6 +58,29 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         for block, rest in _blocks(function.syntax):
             if admits_rank_zero(block.test, function, project) is True and not _leaves(block.body):
                 yield from _after(file, function, block, rest, project)
+            if block.orelse and RankPredicates(project).asks(block.test, function) is not None:
+                yield from _slept(file, function, block, rest, project)
+
+
+def _slept(
+    file: ProjectFile, function: Function, block: ast.If, rest: list[ast.stmt], project: Project
+) -> Iterator[Violation]:
+    """Yields the sleep of the other ranks for as long as rank 0 is hoped to take."""
+    sleep = next((one.value for one in block.orelse if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)
+                  and project.name(one.value.func, function) == "time.sleep"), None)  # fmt: skip
+    works = any(isinstance(one, ast.Call) and not tells(one) for part in block.body for one in walk(part))
+    if sleep is None or not works or synchronises([*block.body, *rest], function, project):
+        return
+    yield violation(
+        file,
+        sleep,
+        f"the other ranks sleep for as long as what stands under `{ast.unparse(block.test)}` is hoped to take: where "
+        "it takes longer, they go on with what is not there yet",
+        "put a barrier in its place: dist.barrier() after the block, on every rank",
+        steps=(step(file, block, "only one rank does the work"), step(file, sleep, "nothing is waited for")),
+        confidence=Confidence.LIKELY,
+        severity=Severity.WARNING,
+    )
 
 
 def _blocks(syntax: ast.AST) -> Iterator[tuple[ast.If, list[ast.stmt]]]:

@@ -63,7 +63,7 @@ def _compiled(wrap: WrapSite, project: Project) -> ast.Call | None:
     model = ast.unparse(wrap.model)
     values = [
         (node.lineno, node.value)
-        for node in wrap.function.own_nodes
+        for node in wrap.function.nodes_of(ast.Assign)
         if isinstance(node, ast.Assign) and node.lineno < wrap.call.lineno
         and any(ast.unparse(one) == model for one in node.targets)
     ]  # fmt: skip
@@ -80,7 +80,9 @@ def _is_compile(value: ast.expr, function: Function, project: Project) -> bool:
 
 def _gives_back_compiled(function: Function, project: Project) -> bool:
     """Whether a function returns its own argument after torch.compile."""
-    returned = [one.value for one in function.own_nodes if isinstance(one, ast.Return) and one.value is not None]
+    returned = [
+        one.value for one in function.nodes_of(ast.Return) if isinstance(one, ast.Return) and one.value is not None
+    ]
     values = [
         value
         for one in returned

@@ -71,7 +71,7 @@ def _uses_all(kind: ast.ClassDef, project: Project, depth: int) -> bool:
         return False
     read = {
         one.attr
-        for one in forward.own_nodes
+        for one in forward.nodes_of(ast.Attribute)
         if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self"
     }
     return all(part.name in read and _inside(part.value, part.function, project, depth - 1) for part in parts)

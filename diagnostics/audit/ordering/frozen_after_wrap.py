@@ -35,7 +35,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, bound_to, wraps_in
-from diagnostics.static.torch_code.trained_parameters import Change, changes, helper_changes
+from diagnostics.static.torch_code.trained_parameters import Change, HelperChange, changes, helper_changes
 
 CODE = "A114"
 NAME = "frozen-after-wrap"
@@ -89,6 +89,8 @@ def _late_by_helper(file: ProjectFile, wrap: WrapSite, project: Project) -> Iter
     end = wrap.call.end_lineno or wrap.call.lineno
     late = [one for one in found if one.call.lineno > end]
     again = [one for one in wraps_in(file, project) if one.function is wrap.function and one.call.lineno > end]
+    if not late and not again:
+        late = list(_late_where_it_is_handed(wrap, names, project))
     if not late or again or wrap.may_have("find_unused_parameters") or not all(one.trains for one in late):
         return
     frozen = any(not one.trains and one.call.lineno < wrap.call.lineno for one in found)
@@ -96,7 +98,7 @@ def _late_by_helper(file: ProjectFile, wrap: WrapSite, project: Project) -> Iter
         return
     first = late[0]
     yield violation(
-        file,
+        project.file_with(first.caller),
         first.call,
         f"{ast.unparse(first.call.func)}() sets requires_grad to True after the model was wrapped: DDP has no hook for "
         "these parameters, so every rank trains its own copy",
@@ -109,6 +111,20 @@ def _late_by_helper(file: ProjectFile, wrap: WrapSite, project: Project) -> Iter
     )
 
 
+def _late_where_it_is_handed(wrap: WrapSite, names: set[str], project: Project) -> Iterator[HelperChange]:
+    """Yields the changes in functions that are given the wrapped model afterwards: `train(model, loader)`."""
+    for call in (one for one in wrap.function.nodes_of(ast.Call) if isinstance(one, ast.Call)):
+        if call.lineno <= (wrap.call.end_lineno or wrap.call.lineno):
+            continue
+        for target in project.targets(call, wrap.function)[:1]:
+            given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
+            given.update({one.arg: one.value for one in call.keywords if one.arg})
+            held = {
+                name for name, value in given.items() if ast.unparse(value) in names and name not in target.assigned
+            }
+            yield from helper_changes(target, held, project) if held else ()
+
+
 def _built_frozen(wrap: WrapSite, project: Project) -> bool:
     """Whether the constructor of what is wrapped freezes a part of it."""
     makers = (project.method(kind, "__init__") for kind in project.kinds(wrap.model, wrap.function))
@@ -117,7 +133,7 @@ def _built_frozen(wrap: WrapSite, project: Project) -> bool:
 
 def _in_other_arm(wrap: WrapSite, node: ast.AST) -> bool:
     """Whether a branch holds the one and not the other, in another arm of which the other is, or ends behind it."""
-    for one in wrap.function.own_nodes:
+    for one in wrap.function.nodes_of(ast.If):
         if isinstance(one, ast.If) and any(inner is wrap.call for inner in walk(one)):
             return not any(inner is node for part in one.body for inner in walk(part))
     return False
@@ -130,7 +146,7 @@ def _is_whole(change: Change, function: Function, names: set[str]) -> bool:
         return True
     loops = [
         one
-        for one in function.own_nodes
+        for one in function.nodes_of(ast.For)
         if isinstance(one, ast.For) and any(inner is node for inner in one.body) and isinstance(one.iter, ast.Call)
     ]
     return any(
@@ -209,12 +225,14 @@ def _kind(value: ast.expr | None) -> str:
 
 def _in_arm_apart(wrap: WrapSite, node: ast.AST) -> bool:
     """Whether the change stands in another arm of a branch than the wrapping, or under a condition of its own."""
-    return any(isinstance(one, ast.If) and any(inner is node for inner in walk(one)) for one in wrap.function.own_nodes)
+    return any(
+        isinstance(one, ast.If) and any(inner is node for inner in walk(one)) for one in wrap.function.nodes_of(ast.If)
+    )
 
 
 def _reassigned(wrap: WrapSite, node: ast.AST, names: set[str]) -> bool:
     lines = range(wrap.call.lineno + 1, getattr(node, "lineno", 0))
     return any(
         isinstance(one, ast.Assign) and one.lineno in lines and any(ast.unparse(t) in names for t in one.targets)
-        for one in wrap.function.own_nodes
+        for one in wrap.function.nodes_of(ast.Assign)
     )

@@ -86,7 +86,7 @@ def _answers(site: Site, event: CallEvent, project: Project) -> bool:
 def _statement(site: Site) -> ast.stmt | None:
     held = [
         one
-        for one in site.function.own_nodes
+        for one in site.function.nodes_of(ast.stmt)
         if isinstance(one, ast.stmt) and any(node is site.syntax for node in walk(one))
     ]
     return held[-1] if held else None

@@ -135,7 +135,7 @@ def _in_data(event: CallEvent, project: Project) -> bool:
 
 def _decides(site: Site) -> bool:
     """Whether an answer ends up in a share: in a slice, or in a value named after ranks."""
-    held = [one for one in site.function.own_nodes if isinstance(one, ast.stmt) and _holds(one, site.syntax)]
+    held = [one for one in site.function.nodes_of(ast.stmt) if isinstance(one, ast.stmt) and _holds(one, site.syntax)]
     statement = held[-1] if held else None
     if isinstance(statement, ast.Assign):
         return any(_SHARES.search(ast.unparse(one)) for one in statement.targets) or _slices(statement)

@@ -53,7 +53,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _in_function(
     file: ProjectFile, function: Function, wrap: WrapSite, name: str, project: Project
 ) -> Iterator[Violation]:
-    calls = [one for one in function.own_nodes if isinstance(one, ast.Call)]
+    calls = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)]
     by_hand = any(project.communicates(one, function) for one in calls)  # gradients may be averaged by hand
     if by_hand or any(ast.unparse(one.func) == name for one in calls):  # the wrapper is called, too
         return

@@ -61,7 +61,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _moved_after(file: ProjectFile, made: ast.Call, function: Function) -> Iterator[Violation]:
     """Yields an optimizer whose state is made before the model is moved to a GPU."""
     model = next(iter(sorted(_listed(made))), "")
-    moves = [one for one in function.own_nodes if isinstance(one, ast.Call) and _is_move(one, model)]
+    moves = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call) and _is_move(one, model)]
     values = function.assigned.get(model, [])
     if not model or len(values) > 2 or any(_MOVES & _called(one) for one in values if one.lineno <= made.lineno):
         return
@@ -133,8 +133,8 @@ def _before(trace: Trace, optimizers: list[CallEvent], wrap: CallEvent, project:
         model = _shared(mine, one, yours, wrap)
         if not model or mine.function is not yours.function or _assigned_between(model, mine, yours):
             continue
-        if yours.syntax is not wrap.call and _is_given(yours.syntax, mine):
-            continue  # who wraps gets the optimizer, too: library_calls.py says which hand it the new parameters
+        if yours.syntax is not wrap.call and (_is_given(yours.syntax, mine, model) or _prepares_an_engine(yours)):
+            continue  # library_calls.py says who hands the optimizer its new parameters, and what shards nothing
         sure = trace.order(one, wrap) is EventOrder.SURELY and not _keeps_objects(wrap.call)
         sure = sure and "param_groups" not in project.file_with(mine.function).words
         yield violation(
@@ -177,16 +177,30 @@ def _shared(mine: Site, optimizer: CallEvent, yours: Site, wrap: CallEvent) -> s
     return next(iter(sorted(likely)), "")
 
 
-def _is_given(syntax: ast.AST, mine: Site) -> bool:
+def _is_given(syntax: ast.AST, mine: Site, model: str) -> bool:
     """Whether a call that leads to the wrapping is given the optimizer: `prepare(model, optimizer)`."""
     made = {
         ast.unparse(target)
-        for one in mine.function.own_nodes
+        for one in mine.function.nodes_of(ast.Assign)
         if isinstance(one, ast.Assign) and any(inner is mine.syntax for inner in walk(one.value))
-        for target in one.targets
+        for whole in one.targets
+        for target in (whole.elts if isinstance(whole, (ast.Tuple, ast.List)) else [whole])
     }
     given = (*syntax.args, *(one.value for one in syntax.keywords)) if isinstance(syntax, ast.Call) else ()
+    made -= {model}
     return any(ast.unparse(inner) in made for one in given for inner in walk(one) if isinstance(inner, ast.expr))
+
+
+def _prepares_an_engine(yours: Site) -> bool:
+    """Whether it is prepare() of an Accelerator that was made with a DeepSpeed plugin: then FSDP wraps nothing."""
+    called = yours.syntax.func if isinstance(yours.syntax, ast.Call) else None
+    if not isinstance(called, ast.Attribute) or not called.attr.startswith("prepare"):
+        return False
+    made = yours.function.assigned.get(called.value.id, []) if isinstance(called.value, ast.Name) else []
+    return any(
+        isinstance(one, ast.Call) and any((given.arg or "").startswith("deepspeed_plugin") for given in one.keywords)
+        for one in made
+    )
 
 
 def _listed(call: ast.Call) -> set[str]:
@@ -221,14 +235,14 @@ def _given_back(mine: Site, optimizer: CallEvent) -> set[str]:
     listed = _listed(optimizer.call) & set(maker.assigned)
     places = {
         at
-        for node in maker.own_nodes
+        for node in maker.nodes_of(ast.Return)
         if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)
         for at, one in enumerate(node.value.elts)
         if ast.unparse(one) in listed
     }
     return {
         ast.unparse(target.elts[at])
-        for node in mine.function.own_nodes
+        for node in mine.function.nodes_of(ast.Assign)
         if isinstance(node, ast.Assign) and node.value is mine.syntax
         for target in node.targets
         if isinstance(target, ast.Tuple)
@@ -241,5 +255,5 @@ def _assigned_between(model: str, mine: Site, yours: Site) -> bool:
     lines = range(getattr(mine.syntax, "lineno", 0) + 1, getattr(yours.syntax, "lineno", 0))
     return any(
         isinstance(one, ast.Assign) and one.lineno in lines and any(ast.unparse(t) == model for t in one.targets)
-        for one in mine.function.own_nodes
+        for one in mine.function.nodes_of(ast.Assign)
     )

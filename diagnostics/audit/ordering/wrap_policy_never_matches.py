@@ -93,7 +93,9 @@ def _is_own(kind: ast.ClassDef, project: Project) -> bool:
         if module is None or not all(base == "torch.nn.Module" for base in bases):
             return False
         methods = [project.by_syntax[id(node)] for node in one.body if id(node) in project.by_syntax]
-        calls = [(node, method) for method in methods for node in method.own_nodes if isinstance(node, ast.Call)]
+        calls = [
+            (node, method) for method in methods for node in method.nodes_of(ast.Call) if isinstance(node, ast.Call)
+        ]
         if not all(_is_seen(node, method, project) for node, method in calls if method.name.endswith("__init__")):
             return False
     return True

@@ -53,9 +53,8 @@ _FILES = re.compile(r"^_?(?:my_|own_|all_)?shards?(?:_(?:paths?|files?|urls?|nam
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the iterable data sets that give every rank the same."""
-    tree = file.tree
     module = project.module_of(file)
-    for kind in (node for node in walk(tree) if isinstance(node, ast.ClassDef)) if tree is not None else ():
+    for kind in (node for node in file.all_statements if isinstance(node, ast.ClassDef)):
         if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, project):
             continue
         made = next(project.fact(ImportClosures).calls(file.shown, INIT, WRAPPERS[0], WRAPPERS[1]), None)
@@ -83,7 +82,7 @@ def _knows(kind: ast.ClassDef, project: Project) -> bool:
     called = [
         target
         for method in methods
-        for one in method.own_nodes
+        for one in method.nodes_of(ast.Call)
         if isinstance(one, ast.Call)
         for target in project.targets(one, method)
     ]

@@ -1,7 +1,9 @@
 """A seed that differs by the rank decides which samples are for training.
 
-What it does: flags random_split, train_test_split and DistributedSampler whose generator, seed or random_state follows
-from the rank, also by a seed for all of torch that is set in a line before, there or in a function called there.
+What it does: flags random_split, train_test_split, DistributedSampler, and permutations of which each rank takes a
+part, whose generator, seed or random_state follows from the rank, also by a seed for all of torch that is set before:
+there, in a function called there, or where the function is called. And train_test_split where nothing is seeded, and
+set_epoch with a random number.
 
 Why it matters: each rank draws a split of its own. What one rank holds back for validation, another one trains on, and
 the samples of the ranks overlap: validation scores are too good, and nothing warns. A seed per rank is right for
@@ -28,22 +30,34 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions, is_rank_dependent, is_rank_guarded
+from diagnostics.static.dataflow.taint_sources import RANDOM, RANK, TIME, source_of
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import SAMPLER, is_none
+from diagnostics.static.torch_code.training_functions import INIT, MANAGED, WRAPPERS
 
 CODE = "A159"
 NAME = "per-rank-seed-changes-split"
 SEVERITY = Severity.ERROR
-WORDS = ("random_split", "train_test_split", "DistributedSampler")
+WORDS = ("random_split", "train_test_split", "DistributedSampler", "permutation", "randperm", "set_epoch")
 CHECKLIST = "splits are the same on every rank"
 _SPLITS = {
     "torch.utils.data.random_split": ("generator", "torch.manual_seed"),
     "torch.utils.data.dataset.random_split": ("generator", "torch.manual_seed"),
     "sklearn.model_selection.train_test_split": ("random_state", "numpy.random.seed"),
     SAMPLER: ("seed", ""),
+}
+_ORDERS = {"numpy.random.permutation": ("", "numpy.random.seed"), "torch.randperm": ("generator", "torch.manual_seed")}
+_CALLERS = 4
+_SEEDED_BY = {"seed", "generator", "random_state", "shuffle"}
+_LOADS = {
+    "datasets.load_dataset",
+    "datasets.load_from_disk",
+    "datasets.Dataset.from_dict",
+    "datasets.Dataset.from_list",
 }
 _FIX = (
     "one seed on all ranks for the split, e.g. generator=torch.Generator().manual_seed(seed); a seed per rank after it"
@@ -54,19 +68,89 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the splits that differ between ranks."""
     for call, function in project.calls_in(file):
         name = project.name(call.func, function)
-        if name not in _SPLITS or is_rank_guarded(call, function, project):
+        yield from _random_epoch(file, project, call, function)
+        yield from _unseeded(file, project, call, function)
+        dealt = name in _ORDERS and _is_dealt_out(call, function)
+        if not (name in _SPLITS or dealt) or is_rank_guarded(call, function, project):
             continue
-        argument, seeding = _SPLITS[name]
+        argument, seeding = (_ORDERS if dealt else _SPLITS)[name]
         given = next((one.value for one in call.keywords if one.arg == argument), None)
         seed = _seed_of(given, function, project) if not is_none(given) else None
+        found = (seed, function) if seed is not None else None
         if is_none(given) and seeding:
-            seed = _seeded_before(call, function, project, seeding)
-        if seed is not None:
-            yield _hit(file, call, name.rpartition(".")[2], seed)
+            found = _seeded_before(call, function, project, seeding)
+        if found is not None:
+            yield _hit(file, call, name.rpartition(".")[2], found[0], project.file_with(found[1]))
 
 
-def _hit(file: ProjectFile, call: ast.Call, name: str, seed: ast.AST) -> Violation:
-    what = "the ranks draw different orders, and their samples overlap" if name == "DistributedSampler" else (
+def _random_epoch(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
+    """`sampler.set_epoch(random.randint(0, 9999))`: each rank shuffles by a number of its own."""
+    if last_name(call.func) != "set_epoch" or len(call.args) != 1:
+        return
+    drawn = next((one for one in walk(call.args[0]) if source_of(one) in (RANDOM, TIME)), None)
+    seeded = any("seed" in word for word in file.words)
+    if drawn is not None and not (seeded and source_of(drawn) == RANDOM):
+        yield violation(
+            file,
+            call,
+            f"{ast.unparse(drawn)[:50]} is another number on each rank: the ranks draw different orders, and their "
+            "samples overlap",
+            "set_epoch(epoch): the number of the epoch, which is the same on every rank",
+            steps=(step(file, drawn, "another value on each rank"), step(file, call, "decides the order")),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _unseeded(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
+    """A split by NumPy's random numbers, which begin anywhere in each process, in a program that seeds nothing."""
+    if last_name(call.func) != "train_test_split" or any(
+        one.arg in _SEEDED_BY or one.arg is None for one in call.keywords
+    ):
+        return
+    home = project.name(call.func, function)
+    ours = home in _SPLITS or (isinstance(call.func, ast.Attribute) and _is_loaded(call.func.value, function, project))
+    closures = project.fact(ImportClosures)
+    made = next(closures.calls(file.shown, INIT, *WRAPPERS, *MANAGED), None) if ours else None
+    if made is None or any("seed" in word for word in closures.words(file.shown)):
+        return
+    if not is_rank_guarded(call, function, project):
+        yield violation(
+            file,
+            call,
+            "train_test_split draws from the process's own random numbers, and nothing seeds them: each rank makes a "
+            "split of its own, and one trains on what another one validates with",
+            "a seed that is the same on all ranks: train_test_split(..., seed=42)",
+            steps=(step(project.file_with(made[1]), made[0], "the program runs as several ranks"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _is_loaded(value: ast.expr, function: Function, project: Project, rounds: int = 4) -> bool:
+    """Whether a value comes from load_dataset of the library datasets, through its methods."""
+    if rounds < 0:
+        return False
+    if isinstance(value, ast.Call) and project.name(value.func, function) in _LOADS:
+        return True
+    if isinstance(value, ast.Name):
+        return any(_is_loaded(one, function, project, rounds - 1) for one in function.assigned.get(value.id, ()))
+    inner = value.func if isinstance(value, ast.Call) else value
+    return isinstance(inner, (ast.Attribute, ast.Subscript)) and _is_loaded(inner.value, function, project, rounds)
+
+
+def _is_dealt_out(call: ast.Call, function: Function) -> bool:
+    """Whether the rank takes every n-th of an order: `order[rank::world]`."""
+    names = {name for name, values in function.assigned.items() if any(one is call for one in values)}
+    return any(
+        isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and node.slice.step is not None
+        and node.slice.lower is not None and any(source_of(one) == RANK for one in walk(node.slice.lower))
+        and (node.value is call or (isinstance(node.value, ast.Name) and node.value.id in names))
+        for node in function.nodes_of(ast.Subscript)
+    )  # fmt: skip
+
+
+def _hit(file: ProjectFile, call: ast.Call, name: str, seed: ast.AST, home: ProjectFile) -> Violation:
+    overlap = name in ("DistributedSampler", "permutation", "randperm")
+    what = "the ranks draw different orders, and their samples overlap" if overlap else (
         "each rank makes a split of its own, and one trains on what another one validates with"
     )  # fmt: skip
     return violation(
@@ -74,7 +158,7 @@ def _hit(file: ProjectFile, call: ast.Call, name: str, seed: ast.AST) -> Violati
         call,
         f"{name} by a seed that follows from the rank ({ast.unparse(seed)[:50]}): {what}",
         _FIX,
-        steps=(step(file, seed, "another value on each rank"), step(file, call, f"decides {name}")),
+        steps=(step(home, seed, "another value on each rank"), step(file, call, f"decides {name}")),
         confidence=Confidence.CONFIRMED,
     )
 
@@ -102,19 +186,32 @@ def _seeds_of_name(name: ast.Name, function: Function) -> list[ast.expr]:
     return found
 
 
-def _seeded_before(call: ast.Call, function: Function, project: Project, seeding: str) -> ast.AST | None:
-    """Returns the last seed that was set in a function before a call, if it follows from the rank."""
+def _seeded_before(
+    call: ast.Call, function: Function, project: Project, seeding: str, depth: int = 2
+) -> tuple[ast.AST, Function] | None:
+    """Returns the last seed that was set before a call, there or where its function is called, if it is the rank's."""
     before = [
         node
-        for node in function.own_nodes
+        for node in function.nodes_of(ast.Call)
         if isinstance(node, ast.Call) and node.lineno < call.lineno and any(_seeds(node, function, project, seeding))
     ]
     last = max(before, key=lambda one: one.lineno, default=call)
-    if last is call or any(True for _ in _own_conditions(last, function, project)):
+    if last is call:
+        return _seeded_by_callers(function, project, seeding, depth)
+    if any(True for _ in _own_conditions(last, function, project)):
         return None
     by_rank = any(is_rank_dependent(one, where, project) for one, where in _seeds(last, function, project, seeding))
     direct = project.name(last.func, function) == seeding
-    return (last.args[0] if direct else last) if by_rank else None
+    return (last.args[0] if direct else last, function) if by_rank else None
+
+
+def _seeded_by_callers(
+    function: Function, project: Project, seeding: str, depth: int
+) -> tuple[ast.AST, Function] | None:
+    """Returns the seed that was set before every call of a function, if it follows from the rank."""
+    callers = project.callers(function)[:_CALLERS] if depth and function.name != "<module>" else []
+    found = [_seeded_before(call, caller, project, seeding, depth - 1) for call, caller in callers]
+    return found[0] if found and all(one is not None for one in found) else None
 
 
 def _seeds(call: ast.Call, function: Function, project: Project, seeding: str) -> Iterator[tuple[ast.expr, Function]]:
@@ -125,12 +222,14 @@ def _seeds(call: ast.Call, function: Function, project: Project, seeding: str) -
     for target in project.targets(call, function):
         given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
         given.update({one.arg: one.value for one in call.keywords if one.arg})
-        for inner in target.own_nodes:
+        for inner in target.nodes_of(ast.Call):
             if isinstance(inner, ast.Call) and project.name(inner.func, target) == seeding:
                 for seed in inner.args[:1]:
                     name = ast.unparse(seed)
                     passed = name in given and name not in target.assigned
                     yield (given[name], function) if passed else (seed, target)
+                    yield from ((one.value, target) for one in target.nodes_of(ast.AugAssign)
+                                if isinstance(one, ast.AugAssign) and ast.unparse(one.target) == name)  # fmt: skip
 
 
 def _own_conditions(node: ast.AST, function: Function, project: Project) -> Iterator[ast.expr]:

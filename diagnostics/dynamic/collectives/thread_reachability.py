@@ -96,7 +96,7 @@ class ThreadReachability:
         while waiting:
             function = waiting.pop()
             names = names_of_distributed(function.source.tree) if function.source.tree is not None else frozenset()
-            for call in (node for node in function.own_nodes if isinstance(node, ast.Call)):
+            for call in (node for node in function.nodes_of(ast.Call) if isinstance(node, ast.Call)):
                 if _is_operation(call, names) or _calls_unknown(call, function, program):
                     return True
                 for one in (*program.targets(call, function), *_handed_over(call, function, program)):

@@ -53,7 +53,7 @@ def callback_causes(here: SearchTarget, there: SearchTarget, taints: RankTaint) 
             elif isinstance(node, ast.Assign):
                 yield from _flag(node, function, taints, left=left)
     for function in taints.program.functions:
-        for node in function.own_nodes:
+        for node in function.nodes_of(ast.Call):
             if isinstance(node, ast.Call) and _LOADERS.search(last_name(node.func)):
                 yield from _loader(node, function, taints)
 
@@ -71,7 +71,9 @@ def _called_back(program: CallGraph) -> list[Function]:
     waiting = [(one, 0) for one in found]
     while waiting:
         function, depth = waiting.pop()
-        calls = (node for node in function.own_nodes if isinstance(node, ast.Call)) if depth < MOST_DEPTH else ()
+        calls = (
+            (node for node in function.nodes_of(ast.Call) if isinstance(node, ast.Call)) if depth < MOST_DEPTH else ()
+        )
         for one in [target for call in calls for target in program.targets(call, function)]:
             if one not in found:
                 found[one] = None
@@ -216,7 +218,7 @@ def _inside(statement: ast.AST) -> Iterator[ast.AST]:
 
 
 def _returns_value(function: Function) -> bool:
-    return any(isinstance(node, ast.Return) and node.value is not None for node in function.own_nodes)
+    return any(isinstance(node, ast.Return) and node.value is not None for node in function.nodes_of(ast.Return))
 
 
 def _is_false(value: ast.expr) -> bool:

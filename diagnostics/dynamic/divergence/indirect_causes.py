@@ -38,7 +38,9 @@ def indirect_causes(
 
 
 def _leaves_out_sync(level: StackLevel) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr == "no_sync" for node in level.function.own_nodes)
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == "no_sync" for node in level.function.nodes_of(ast.Attribute)
+    )
 
 
 def _alone(own: Stack, other: Stack) -> tuple[StackLevel, ...]:
@@ -68,7 +70,7 @@ def _registrations(level: StackLevel, taints: RankTaint) -> Iterator[DivergenceP
     for where in taints.program.functions:
         if where is function:
             continue
-        for node in where.own_nodes:
+        for node in where.nodes_of((ast.If, ast.IfExp)):
             if isinstance(node, (ast.If, ast.IfExp)) and _names(node, name):
                 taint = taints.of(node.test, where)
                 if taint is not None:

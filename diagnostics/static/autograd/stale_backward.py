@@ -144,7 +144,7 @@ def _stepped(node: ast.AST) -> ast.expr | None:
 def _bodies(function: Function) -> Iterator[Sequence[ast.stmt]]:
     if isinstance(function.syntax, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)):
         yield function.syntax.body
-    for node in function.own_nodes:
+    for node in function.nodes_of((ast.For, ast.While)):
         if isinstance(node, (ast.For, ast.While)):
             yield node.body
 

@@ -9,12 +9,22 @@ from dataclasses import dataclass, field
 from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_rules import agrees, base_name
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 
 _ROUNDS = 12  # names, calls and comprehensions between a value and the collective
 _OF_ALL = {"sum", "max", "min", "float", "int", "list", "dict", "abs", "round"}  # of agreed parts an agreed whole
 _FINITE = {"isnan", "isinf", "isfinite"}
 _MADE = (ast.Call, ast.DictComp, ast.ListComp)
+
+
+def _is_constant(value: ast.AST, function: Function) -> bool:
+    """Whether a value is made of what is written there and of constants of its module: `torch.tensor(CONTINUE)`."""
+    if isinstance(value, ast.Call):
+        return all(_is_constant(one, function) for one in (*value.args, *(given.value for given in value.keywords)))
+    if isinstance(value, ast.Name):
+        return value.id.isupper() and value.id not in (*function.parameters, *function.assigned)
+    return isinstance(value, ast.Constant)
 
 
 @dataclass(eq=False)
@@ -71,9 +81,24 @@ class AgreedValues:
         """Whether a collective filled the name before this line, and what was assigned to it since is made of that."""
         last = self.filled_at(name, function)
         if last is None:
-            return False
+            return self._filled_each_round(name, function)
         since = [one for one in function.assigned.get(name.id, ()) if last < one.lineno < name.lineno]
         return all(self.holds(one, function) for one in since)
+
+    def _filled_each_round(self, name: ast.Name, function: Function) -> bool:
+        """Whether a `while` asks for what begins alike on every rank and is filled by a collective in each round."""
+        loops = [
+            one
+            for one in function.nodes_of(ast.While)
+            if isinstance(one, ast.While) and any(inner is name for inner in walk(one.test))
+        ]
+        made = function.assigned.get(name.id, ())
+        lines = [range(one.lineno, (one.end_lineno or one.lineno) + 1) for one in loops]
+        return (
+            bool(loops and made)
+            and all(_is_constant(one, function) and one.lineno < loops[0].lineno for one in made)
+            and any(line in lines[0] for line in self._filled(function).get(name.id, ()))
+        )
 
     def filled_at(self, name: ast.Name, function: Function) -> int | None:
         """Returns the last line before this use at which a collective filled the name, None where none did."""
@@ -82,7 +107,7 @@ class AgreedValues:
     def _filled(self, function: Function) -> dict[str, list[int]]:
         if id(function) not in self._fills:
             found: dict[str, list[int]] = defaultdict(list)
-            for node in function.own_nodes:
+            for node in function.nodes_of(ast.Call):
                 if isinstance(node, ast.Call) and last_name(node.func) in operations.SHARED:
                     for argument in node.args[:1]:
                         found[base_name(argument)].append(node.lineno)

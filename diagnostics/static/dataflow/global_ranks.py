@@ -48,7 +48,7 @@ def _returned(call: ast.Call, function: Function, project: Project, depth: int) 
     found = [
         global_rank_origin(one.value, target, project, depth - 1)
         for target in targets
-        for one in target.own_nodes
+        for one in target.nodes_of(ast.Return)
         if isinstance(one, ast.Return) and one.value is not None and not isinstance(one.value, ast.Constant)
     ]
     return found[0] if found and all(found) else None

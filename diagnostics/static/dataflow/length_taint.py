@@ -82,7 +82,7 @@ class LengthTaint:
             reader = self.program.method(kind, "__next__")
             if reader is None or not any(_ends_iteration(node) for node in reader.own_nodes):
                 continue
-            for node in (one for one in reader.own_nodes if isinstance(one, ast.If)):
+            for node in (one for one in reader.nodes_of(ast.If) if isinstance(one, ast.If)):
                 found = self.value(node.test, reader)
                 if found is not None:
                     yield Taint(found.why, reader.file, node.lineno, reader.name, control=True, syntax=node)
@@ -136,12 +136,16 @@ class LengthTaint:
                     yield from self._of(argument, function)
                 reader = self.program.method(target.owner, "__iter__")
                 if reader is not None:
-                    loops = (node for node in reader.own_nodes if isinstance(node, (ast.For, ast.AsyncFor)))
+                    loops = (
+                        node
+                        for node in reader.nodes_of((ast.For, ast.AsyncFor))
+                        if isinstance(node, (ast.For, ast.AsyncFor))
+                    )
                     for loop in loops:
                         yield from self._of(loop.iter, reader)
                 return
             target = measures
-        for node in target.own_nodes:
+        for node in target.nodes_of((ast.For, ast.AsyncFor, ast.Return)):
             if isinstance(node, (ast.For, ast.AsyncFor)) and is_generator(target):
                 yield from self._of(node.iter, target)
             elif isinstance(node, ast.Return) and node.value is not None:

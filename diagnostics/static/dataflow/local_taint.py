@@ -73,7 +73,7 @@ def _made(name: str, function: Function) -> list[ast.expr]:
     """Returns what a name is assigned, and what is added to it."""
     added = [
         node.value
-        for node in function.own_nodes
+        for node in function.nodes_of(ast.AugAssign)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name
     ]
     return [*function.assigned.get(name, ()), *added]

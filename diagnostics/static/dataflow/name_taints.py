@@ -55,6 +55,6 @@ class NameTaints:
 
 
 def _loops(function: Function) -> Iterator[range]:
-    for node in function.own_nodes:
+    for node in function.nodes_of((ast.For, ast.AsyncFor, ast.While)):
         if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
             yield range(node.lineno, (node.end_lineno or node.lineno) + 1)

@@ -118,7 +118,7 @@ class ConcreteEvaluator:
 
     def _bound(self, name: str, scope: Function, on: ConcreteRank, rounds: int) -> Any:
         """Returns what the one assignment of a name gives it."""
-        for node in scope.own_nodes:
+        for node in scope.nodes_of((ast.Assign, ast.AnnAssign, ast.NamedExpr)):
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if isinstance(target, ast.Name) and target.id == name:
@@ -310,10 +310,7 @@ def _stores(function: Function, name: str) -> int:
     """Returns how often a function assigns a name, loops and deletions included."""
     if isinstance(function.syntax, ast.Lambda):
         return 0
-    return sum(
-        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-        for node in function.own_nodes
-    )
+    return function.nodes.stored[name]
 
 
 def _is_own(target: ast.expr, name: str) -> bool:
@@ -322,7 +319,7 @@ def _is_own(target: ast.expr, name: str) -> bool:
 
 def _is_started(function: Function) -> bool:
     """Whether a function is one that a launcher starts on each rank: it sets the process group up."""
-    return any(isinstance(node, ast.Call) and last_name(node.func) in _SETS_UP for node in function.own_nodes)
+    return any(isinstance(node, ast.Call) and last_name(node.func) in _SETS_UP for node in function.nodes_of(ast.Call))
 
 
 def _defaults(function: Function) -> list[tuple[str, ast.expr]]:

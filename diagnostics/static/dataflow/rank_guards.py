@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import Callable_, Function
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.own_nodes import Callable_
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -49,7 +50,7 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
         return any(
             is_rank_dependent(one.value, target, project, depth - 1)
             for target in project.targets(node, function)
-            for one in target.own_nodes
+            for one in target.nodes_of(ast.Return)
             if isinstance(one, ast.Return)
         )
     return False

@@ -50,6 +50,13 @@ class Open:
 OPEN = Open()
 
 
+class _KnownValues(dict[tuple[int, int, int, int, int], tuple[ast.expr, Any]]):
+    """What was worked out for a project: by expression, function, rank, world and the rounds that were left."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__()
+
+
 @dataclass(frozen=True, slots=True)
 class RankPredicates:
     """Works out tests of a project."""
@@ -87,9 +94,16 @@ class RankPredicates:
         return first is not OPEN and first != self.value(expression, function, ConcreteRank(1))
 
     def value(self, expression: ast.expr, function: Function, on: ConcreteRank, rounds: int = _ROUNDS) -> Any:
-        """Returns what an expression comes to on a rank, OPEN where that is not known."""
+        """Returns what an expression comes to on a rank, OPEN where that is not known; worked out once."""
         if rounds < 0:
             return OPEN
+        known = self.project.fact(_KnownValues)
+        key = (id(expression), id(function), on.rank, on.world, rounds)
+        if key not in known:  # the expression is kept, so that its identity stays its own
+            known[key] = expression, self._value(expression, function, on, rounds)
+        return known[key][1]
+
+    def _value(self, expression: ast.expr, function: Function, on: ConcreteRank, rounds: int) -> Any:
         match expression:
             case ast.Constant(value=int() | str() | bool() | None as literal):
                 return literal
@@ -226,7 +240,7 @@ class RankPredicates:
 
     def _returned(self, function: Function, on: ConcreteRank, rounds: int) -> Any:
         """Returns what a function gives back on a rank where its last return says so."""
-        returned = [node.value for node in function.own_nodes if isinstance(node, ast.Return) and node.value]
+        returned = [node.value for node in function.nodes_of(ast.Return) if isinstance(node, ast.Return) and node.value]
         for value in reversed(returned):
             found = self.value(value, function, on, rounds - 2)
             if found is not OPEN and not isinstance(value, ast.Constant):

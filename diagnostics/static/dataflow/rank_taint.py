@@ -14,7 +14,7 @@ from functools import cached_property
 from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.fixed_attributes import FixedAttributes
 from diagnostics.static.dataflow.length_taint import LengthTaint
-from diagnostics.static.dataflow.name_taints import AT_ENTRY, NameTaints
+from diagnostics.static.dataflow.name_taints import AT_ENTRY
 from diagnostics.static.dataflow.reaching_names import ReachingNames
 from diagnostics.static.dataflow.signal_flags import signal_flags
 from diagnostics.static.dataflow.taint_rules import (
@@ -32,6 +32,7 @@ from diagnostics.static.dataflow.taint_rules import (
     statements_of,
 )
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
+from diagnostics.static.dataflow.taint_store import TaintStore
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.functions import paired
 
@@ -54,22 +55,15 @@ class RankTaint:
 
     program: CallGraph
     only: tuple[Function, ...] | None = None  # spread in these alone
-    _names: NameTaints = field(default_factory=NameTaints)
-    _attributes: dict[str, Taint] = field(default_factory=dict)
-    _returns: dict[int, Taint] = field(default_factory=dict)
-    _changed: bool = False
+    _known: TaintStore = field(default_factory=TaintStore)
 
     def __post_init__(self) -> None:
         """Spreads what is known until nothing changes."""
         functions = self.program.functions[:MOST_FUNCTIONS] if self.only is None else self.only
         for target, where, taint in signal_flags(self.program):
             self._set(target, taint, where, target)
-        for _ in range(_ROUNDS):
-            self._changed = False
-            for function in functions:
-                self._spread(function)
-            if not self._changed:
-                break
+        for function in self._known.rounds(functions, _ROUNDS):
+            self._spread(function)
 
     # Questions
 
@@ -92,7 +86,7 @@ class RankTaint:
 
     def returned(self, function: Function) -> Found:
         """Returns why what a function returns can differ."""
-        return self._returns.get(id(function))
+        return self._known.returned(function)
 
     @cached_property
     def _agreed(self) -> AgreedValues:
@@ -109,10 +103,10 @@ class RankTaint:
 
     def _changed_by(self, name: str, function: Function) -> Found:
         """Returns why something was added to what has this name on some ranks only."""
-        found = self._names.best(function, name)
+        found = self._known.best(function, name)
         if found is not None and found.control and (found.file, found.function) == (function.file, function.name):
             return found
-        found = self._attributes.get(name)
+        found = self._known.attribute(name)
         return found if found is not None and found.control else None
 
     # Reasons
@@ -135,7 +129,7 @@ class RankTaint:
                 yield found
             return
         if isinstance(value, ast.Attribute):
-            found = self._attributes.get(self.program.attribute_key(value, function))
+            found = self._known.attribute(self.program.attribute_key(value, function))
             if found is not None:
                 yield found
             yield from (made for one in self.program.getters(value, function) if (made := self.returned(one)))
@@ -167,7 +161,7 @@ class RankTaint:
             yield from self._lengths.of(call.args[0], function)
             return
         targets = self.program.targets(call, function)
-        yield from filter(None, (self._returns.get(id(target)) for target in targets))
+        yield from filter(None, (self._known.returned(target) for target in targets))
         if name == "sorted":
             yield from (one for one in self._of_parts(call, function, depth) if one.why != ORDER)
             return
@@ -195,10 +189,10 @@ class RankTaint:
             return self.of(counted, function)
         scope: Function | None = function
         while scope is not None:
-            if self._names.holds(scope, name.id):
+            if self._known.holds(scope, name.id):
                 filled = self._agreed.filled_at(name, scope)  # what was set before that is gone
                 flows = scope is function or filled is not None
-                return self._names.at(name, scope, filled or 0) if flows else self._names.best(scope, name.id)
+                return self._known.at(name, scope, filled or 0) if flows else self._known.best(scope, name.id)
             if name.id in scope.parameters or name.id in scope.assigned:
                 return None
             scope = scope.outer
@@ -263,7 +257,7 @@ class RankTaint:
         if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(value, ast.Call):
             return self.of(value, function)
         called, count = self.program.targets(value, function), len(target.elts)
-        known = [self._returns.get(id(one)) for one in called]
+        known = [self._known.returned(one) for one in called]
         items = [(one, returned_item(one, at, count)) for one in called]
         if not items or any(found is not None and found.control for found in known) or any(not n for _, n in items):
             return self.of(value, function)
@@ -301,7 +295,7 @@ class RankTaint:
     def _marks(self, call: ast.Call, control: Taint, function: Function) -> None:
         """Marks the attributes that a function sets which only some ranks call: `self.ready = True` of rank 0."""
         for called in self.program.targets(call, function)[:2]:
-            for node in called.own_nodes:
+            for node in called.nodes_of(ast.Assign):
                 if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
                     for target in node.targets:
                         if isinstance(target, ast.Attribute):
@@ -319,10 +313,8 @@ class RankTaint:
                     self._name(target, keyword.arg, self.of(keyword.value, function), AT_ENTRY)
 
     def _return(self, function: Function, found: Found, value: ast.AST | None) -> None:
-        known = self._returns.get(id(function))
-        if found is not None and (known is None or importance(found) > importance(known)):
-            self._returns[id(function)] = found
-            self._changed = True
+        if found is not None:
+            self._known.set_returned(function, found)
 
     def _set(self, target: ast.expr, found: Found, function: Function, statement: ast.AST) -> None:
         if found is None:
@@ -330,11 +322,7 @@ class RankTaint:
         if isinstance(target, ast.Name):
             self._name(function, target.id, found, getattr(statement, "lineno", target.lineno))
         elif isinstance(target, ast.Attribute):
-            key = self.program.attribute_key(target, function)
-            known = self._attributes.get(key)
-            if key and (known is None or importance(found) > importance(known)):
-                self._attributes[key] = found
-                self._changed = True
+            self._known.set_attribute(self.program.attribute_key(target, function), found)
         elif isinstance(target, (ast.Tuple, ast.List)):
             for item in target.elts:
                 self._set(item, found, function, statement)
@@ -346,5 +334,5 @@ class RankTaint:
             self._set(target.value, self.of(target.slice, function), function, target)
 
     def _name(self, function: Function, name: str, found: Found, line: int) -> None:
-        if found is not None and self._names.add(function, name, called_loss(found, name), line):
-            self._changed = True
+        if found is not None:
+            self._known.set_name(function, name, called_loss(found, name), line)

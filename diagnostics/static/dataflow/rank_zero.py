@@ -40,7 +40,7 @@ def _named(test: ast.Name | ast.Attribute | ast.Call, function: Function, projec
         return admits_rank_zero(values[0], function, project, rounds - 1) if len(values) == 1 else None
     if isinstance(test, ast.Call):
         for target in project.targets(test, function):
-            returned = [one.value for one in target.own_nodes if isinstance(one, ast.Return) and one.value]
+            returned = [one.value for one in target.nodes_of(ast.Return) if isinstance(one, ast.Return) and one.value]
             answers = [admits_rank_zero(one, target, project, rounds - 1) for one in returned]
             return next((one for one in answers if one is not None), None)
     return None

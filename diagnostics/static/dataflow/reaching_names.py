@@ -31,7 +31,7 @@ class ReachingNames:
     def _of(self, function: Function) -> dict[str, list[Counter]]:
         if id(function) not in self._counters:
             found: dict[str, list[Counter]] = {}
-            for one in function.own_nodes:
+            for one in function.nodes_of((ast.For, ast.comprehension)):
                 if not isinstance(one, (ast.For, ast.comprehension)) or not isinstance(one.target, ast.Name):
                     continue
                 if isinstance(one.iter, ast.Call) and last_name(one.iter.func) == "range":
@@ -56,7 +56,7 @@ class ReachingNames:
         if self._keys is None:
             found: set[str] = set()
             for function in self.program.functions:
-                for node in function.own_nodes:
+                for node in function.nodes_of((ast.Dict, ast.Subscript, ast.Call)):
                     if isinstance(node, ast.Dict):
                         found.update(text for one in node.keys if (text := _text(one)))
                     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):

@@ -37,7 +37,10 @@ def _scope(target: ast.expr, handler: Function) -> Function:
     """Returns the function whose name a handler sets: that of `global` and `nonlocal`, else of the handler."""
     scope = handler
     outside = {
-        name for node in handler.own_nodes if isinstance(node, (ast.Global, ast.Nonlocal)) for name in node.names
+        name
+        for node in handler.nodes_of((ast.Global, ast.Nonlocal))
+        if isinstance(node, (ast.Global, ast.Nonlocal))
+        for name in node.names
     }
     name = last_name(target)
     read = isinstance(getattr(target, "ctx", None), ast.Load) and name not in handler.assigned

@@ -107,6 +107,6 @@ def parts_of(value: ast.AST) -> Iterator[ast.AST]:
 
 def returned_item(function: Function, at: int, count: int) -> tuple[ast.expr, ...]:
     """Returns the item at this place of each tuple that a function returns; () where one returns no such tuple."""
-    returned = [node.value for node in function.own_nodes if isinstance(node, ast.Return)]
+    returned = [node.value for node in function.nodes_of(ast.Return) if isinstance(node, ast.Return)]
     tuples = [value.elts for value in returned if isinstance(value, ast.Tuple) and len(value.elts) == count]
     return tuple(items[at] for items in tuples) if len(tuples) == len(returned) else ()

@@ -25,7 +25,8 @@ _OTHER = re.compile(
 _TRAINS = frozenset(["backward", "DistributedDataParallel", "FullyShardedDataParallel", "fully_shard"])
 _SERVES = re.compile(r"serve|server|infer|predict|demo", re.IGNORECASE)
 _TRAINERS = frozenset(["Trainer", "Accelerator", "LightningModule", "SFTTrainer"])
-_COMMANDS = frozenset(["fairseq-train", "fairseq-hydra-train", "nemo-train", "axolotl", "composer"])
+# Commands of libraries that train, with the word that says so where others do something else.
+_COMMANDS = {"fairseq-train": "", "fairseq-hydra-train": "", "nemo-train": "", "axolotl": "train", "composer": ""}
 MOST_MODULES = 30
 
 
@@ -49,7 +50,8 @@ def training(ran: CommandContext, file: ProjectFile, project: Project) -> Traini
     if not layers:
         named = base(ran.words[0]) if ran.words else ""
         made = named == "make" and any(_is_training_name(word) for word in ran.words[1:])
-        return Training(layers=(), shown=" ".join(ran.words[:2]), program=None) if made or named in _COMMANDS else None
+        made = made or (named in _COMMANDS and _COMMANDS[named] in ("", *ran.words[1:2]))
+        return Training(layers=(), shown=" ".join(ran.words[:2]), program=None) if made else None
     last = layers[-1]
     program = script_file(last, file, project)
     if not _trains(layers, program, project):

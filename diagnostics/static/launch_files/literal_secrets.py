@@ -18,6 +18,9 @@ _PLACEHOLDER = re.compile(
 )
 _REFERENCE = re.compile(r"^[$@~/.]|^\{\{|^file:|^vault:|^arn:|^env[:.]|\$\{|\$\(|\{\w*\}|^os\.|^gs://|^s3://")
 _FREE = re.compile(r"_(?:FILE|PATH|URL|URI|NAME|DIR|TYPE|REF|ENDPOINT|LENGTH|ID)$", re.IGNORECASE)
+# Made to be given away with a program: PostHog's project keys, Stripe's publishable ones, Supabase's.
+_PUBLIC = re.compile(r"^(?:phc_|pk_(?:live|test)_|sb_publishable_)")
+_DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")  # what md5, sha1 and sha256 give
 _WANDB = re.compile(r"[0-9a-f]{40}")
 # Words with underscores between them: the name of something else.
 _IDENTIFIER = re.compile(r"[_\W]*[A-Za-z]+\d{0,3}(?:[_\W]+(?:[A-Za-z]+\d{0,3}|\d{1,3}))*[_\W]*")
@@ -29,6 +32,8 @@ def is_secret_literal(name: str, value: str) -> Confidence | None:
     plain = value.strip().strip("\"'")
     if len(plain) < SHORTEST or len(plain) > 4096 or _is_placeholder(plain) or any(char.isspace() for char in plain):
         return None
+    if _PUBLIC.match(plain):
+        return None
     if hidden(plain) != plain and "://" not in plain:
         return Confidence.CONFIRMED
     if "wandb" in name.lower() and _WANDB.fullmatch(plain):
@@ -37,6 +42,8 @@ def is_secret_literal(name: str, value: str) -> Confidence | None:
         return None
     if _IDENTIFIER.fullmatch(plain):
         return Confidence.POSSIBLE if strength(name) == SURE else None
+    if _DIGEST.fullmatch(plain) and strength(name) != SURE:
+        return Confidence.POSSIBLE
     if len(plain) >= 20 and _is_random(plain):
         return Confidence.CONFIRMED
     mixed = any(char.isdigit() for char in plain) and any(char.isalpha() for char in plain)

@@ -160,7 +160,7 @@ def _makes_group(target: ast.expr, function: Function, project: Project) -> bool
         if id(one) in seen:
             continue
         seen.add(id(one))
-        for node in one.own_nodes:
+        for node in one.nodes_of(ast.Call):
             if isinstance(node, ast.Call):
                 if last_name(node.func) == "init_process_group":
                     return True

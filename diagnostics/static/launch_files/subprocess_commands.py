@@ -37,7 +37,7 @@ def _words(value: ast.AST, function: Function, project: Project, depth: int) -> 
             yield from _words(one, function, project, depth - 1)
     elif isinstance(value, ast.Call) and depth and (targets := project.targets(value, function)):
         for target in targets[:2]:
-            for node in target.own_nodes:
+            for node in target.nodes_of(ast.Return):
                 if isinstance(node, ast.Return) and node.value is not None:
                     yield from _words(node.value, target, project, depth - 1)
         for argument in value.args:

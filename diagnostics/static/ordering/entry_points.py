@@ -69,7 +69,9 @@ def entries(project: Project, interesting: Iterable[Function]) -> Iterator[tuple
 
 
 def _starts_script(function: Function) -> bool:
-    return isinstance(function.syntax, ast.Module) and any(isinstance(one, ast.Call) for one in function.own_nodes)
+    return isinstance(function.syntax, ast.Module) and any(
+        isinstance(one, ast.Call) for one in function.nodes_of(ast.Call)
+    )
 
 
 def _is_main(function: Function) -> bool:

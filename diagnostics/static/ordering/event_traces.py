@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from diagnostics.static.ordering.entry_points import EntryPoint, entries, passed_function
 from diagnostics.static.ordering.evaluation_order import Arms, BranchArm, EvaluationStep, branch, planned
@@ -34,7 +36,7 @@ class _Activation:
     meanings: dict[str, BranchArm | bool]
 
 
-@dataclass(slots=True)
+@dataclass
 class _Building:
     project: Project
     _plans: dict[tuple[int, bool], tuple[EvaluationStep, ...]] = field(default_factory=dict)
@@ -69,9 +71,16 @@ class _Building:
         if isinstance(function.syntax, ast.Module):
             return
         yield from self.project.callers(function)
+        yield from self._run_by_name.get(id(function), ())
+
+    @cached_property
+    def _run_by_name(self) -> dict[int, list[tuple[ast.AST, Function]]]:
+        """The calls that only name a function which they run, `Fire(main)`, by the identity of the function."""
+        found: dict[int, list[tuple[ast.AST, Function]]] = defaultdict(list)
         for call, caller in self.project.calls_by_name.get("Fire", []) + self.project.calls_by_name.get("run", []):
-            if function in passed_function(call, caller, self.project):
-                yield call, caller
+            for one in dict.fromkeys(passed_function(call, caller, self.project)):
+                found[id(one)].append((call, caller))
+        return found
 
     def plan(self, function: Function, *, as_script: bool) -> tuple[EvaluationStep, ...]:
         key = (id(function), as_script)
@@ -109,7 +118,7 @@ class _Building:
 
 def _is_near(function: Function) -> bool:
     """Whether a function may matter without distributed calls: those that make data, models and optimizers."""
-    words = [last_name(one.func) for one in function.own_nodes if isinstance(one, ast.Call)]
+    words = [last_name(one.func) for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)]
     return any(is_recorded(word) or is_recorded(f".{word}") or starts_group(word) for word in words)
 
 

@@ -77,7 +77,7 @@ def answers(function: Function) -> bool:
     """Whether a function does little but answer: `def get_rank()` with a fallback."""
     if isinstance(function.syntax, (ast.Module, ast.Lambda)):
         return False
-    statements = [one for one in function.own_nodes if isinstance(one, ast.stmt)]
+    statements = [one for one in function.nodes_of(ast.stmt) if isinstance(one, ast.stmt)]
     return len(statements) <= _SMALL and any(isinstance(one, ast.Return) and one.value for one in statements)
 
 

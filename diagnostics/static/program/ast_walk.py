@@ -24,6 +24,13 @@ def _tables() -> dict[type[ast.AST], tuple[str, ...]]:
 
 
 FIELDS = _tables()
+_ENDS = frozenset(kind for kind, fields in FIELDS.items() if not fields)
+_BLOCK_NAMES = ("body", "handlers", "orelse", "finalbody", "cases")
+# The fields that hold statements, or what holds statements.
+BLOCKS = {
+    kind: tuple(name for name in fields if name in _BLOCK_NAMES and not issubclass(kind, ast.expr))
+    for kind, fields in FIELDS.items()
+}
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -51,11 +58,22 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 todo.append(value)
 
 
+def statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yields the statements below a node, level by level, as `walk` does, without looking at expressions."""
+    todo = [node]
+    for one in todo:
+        if isinstance(one, ast.stmt):
+            yield one
+        for name in BLOCKS[one.__class__]:
+            todo += getattr(one, name)
+
+
 def too_deep(tree: ast.AST, deepest: int) -> int | None:
     """Returns the line of a node that lies deeper below `tree` than that, None where there is none."""
     level = [tree]
-    for _ in range(deepest):
-        level = [below for node in level for below in children(node)]
+    for _ in range(deepest - 1):
+        level = [below for node in level for below in children(node) if below.__class__ not in _ENDS]
         if not level:
             return None
-    return next((node.lineno for node in level if isinstance(node, (ast.expr, ast.stmt))), 1)
+    level = [below for node in level for below in children(node)]
+    return next((node.lineno for node in level if isinstance(node, (ast.expr, ast.stmt))), 1) if level else None

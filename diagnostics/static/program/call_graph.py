@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.cfg_builder import suppresses_by_name
-from diagnostics.static.program.functions import Callable_, Function, SourceSet, is_generator, last_name
+from diagnostics.static.program.functions import Function, SourceSet, is_generator, last_name
+from diagnostics.static.program.own_nodes import Callable_
 
 __all__ = ["CallGraph", "Function", "is_generator", "last_name"]
 MOST_TARGETS = 4
@@ -320,7 +321,9 @@ class CallGraph(SourceSet):
                     return True
         for kind in self.kinds(context, function):
             leaves = self.method(kind, "__exit__")
-            returns = [node.value for node in leaves.own_nodes if isinstance(node, ast.Return)] if leaves else []
+            returns = (
+                [node.value for node in leaves.nodes_of(ast.Return) if isinstance(node, ast.Return)] if leaves else []
+            )
             if any(value is not None and not _is_false(value) for value in returns):
                 return True
         return False

@@ -96,7 +96,7 @@ class ClassHierarchy(NameResolution):
         found: dict[str, list[ast.ClassDef]] = defaultdict(list)
         for function in self.functions:
             kind = self.class_of(function)
-            for node in function.own_nodes if kind is not None else ():
+            for node in function.nodes_of((ast.Assign, ast.AnnAssign)) if kind is not None else ():
                 for name in _attributes_of_self(node):
                     if kind is not None and kind not in found[name]:
                         found[name].append(kind)
@@ -112,7 +112,7 @@ class ClassHierarchy(NameResolution):
         """Attributes that something else than their own object assigns: `trainer.should_stop = True`; or that count."""
         found = set()
         for function in self.functions:
-            for node in function.own_nodes:
+            for node in function.nodes_of((ast.AugAssign, ast.Attribute)):
                 if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
                     found.add(node.target.attr)
                 elif (
@@ -133,7 +133,7 @@ class ClassHierarchy(NameResolution):
         for function in self.functions:
             declared: set[str] = set()
             counted: set[str] = set()
-            for node in function.own_nodes:
+            for node in function.nodes_of((ast.Global, ast.Nonlocal, ast.AugAssign)):
                 if isinstance(node, (ast.Global, ast.Nonlocal)):
                     declared.update(node.names)
                 elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -176,7 +176,7 @@ class ClassHierarchy(NameResolution):
                 yield from self.kinds(value.func.value, function, rounds)
                 return
             for target in self.targets(value, function):
-                for node in target.own_nodes:
+                for node in target.nodes_of(ast.Return):
                     if isinstance(node, ast.Return) and node.value is not None and rounds:
                         yield from self.kinds(node.value, target, rounds - 2)
             for argument in value.args[:1]:
@@ -264,7 +264,7 @@ class ClassHierarchy(NameResolution):
         found = [
             last_name(target)
             for function in holders.values()
-            for node in function.own_nodes
+            for node in function.nodes_of(ast.Assign)
             if isinstance(node, ast.Assign) and id(node.value) in made
             for target in node.targets
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.agent.shared import operations
-from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.ast_walk import statements
 from diagnostics.static.program.cfg_expressions import dotted
 
 RECORDED = frozenset(operations.MEETINGS)
@@ -15,7 +15,7 @@ _HOMES = ("dist", "distributed", "distributed_c10d")
 def names_of_distributed(tree: ast.AST) -> frozenset[str]:
     """Returns the names that a file binds to torch.distributed or to what is in it."""
     found = set()
-    for node in walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.ImportFrom) and "distributed" in (node.module or "").split("."):
             found |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, (ast.Import, ast.ImportFrom)):

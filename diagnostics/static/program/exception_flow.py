@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children, walk
-from diagnostics.static.program.functions import Callable_, Function, last_name
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import Callable_
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.source_file import SourceFile
 
@@ -284,7 +285,7 @@ def unconditional_calls(statements: list[ast.stmt]) -> Iterator[ast.Call]:
 
 def tries_of(function: Function) -> Iterator[ast.Try]:
     """Yields the try statements of a function's own body."""
-    return (one for one in function.own_nodes if isinstance(one, ast.Try))
+    return (one for one in function.nodes_of(ast.Try) if isinstance(one, ast.Try))
 
 
 def leads_on(statements: list[ast.stmt]) -> bool:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
 
-from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.source_file import SourceFile
 
 
@@ -28,8 +27,7 @@ class ForeignNames:
         """Returns the top-level package that each imported name comes from; relative imports have none."""
         if file not in self._homes:
             found: dict[str, str] = {}
-            tree = self.files[file].tree
-            for node in walk(tree) if tree is not None else ():
+            for node in self.files[file].all_statements:
                 if isinstance(node, ast.Import):
                     for alias in node.names:
                         root = alias.name.partition(".")[0]

@@ -5,22 +5,23 @@ from __future__ import annotations
 import ast
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 
 from diagnostics.core.frame import Frame
-from diagnostics.static.program.ast_walk import children, walk
+from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.cfg import ControlFlowGraph, FunctionSyntax
 from diagnostics.static.program.cfg_builder import build, suppresses_by_name
 from diagnostics.static.program.distributed_names import is_distributed_call, names_of_distributed
 from diagnostics.static.program.foreign_names import ForeignNames
+from diagnostics.static.program.own_nodes import Callable_, Kinds, OwnNodes
 from diagnostics.static.program.source_file import SourceFile, SourceStore, imported_files
 
 MOST_FILES = 60
-Callable_ = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_NAMING = (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension, ast.withitem)
 
 
 @dataclass(eq=False)
@@ -57,18 +58,22 @@ class Function:
     @cached_property
     def own_nodes(self) -> tuple[ast.AST, ...]:
         """Its syntax nodes without those of functions inside."""
-        return tuple(own_nodes(self.syntax))
+        return self.nodes.all
 
     @cached_property
-    def nodes_of(self) -> Callable[[tuple[type[ast.AST], ...]], tuple[ast.AST, ...]]:
-        """Returns its syntax nodes of some kinds, in order; kept, since they are asked for again and again."""
-        return cache(lambda kinds: tuple(node for node in self.own_nodes if isinstance(node, kinds)))
+    def nodes(self) -> OwnNodes:
+        """Its syntax nodes by their kinds."""
+        return OwnNodes(self.syntax)
+
+    def nodes_of(self, kinds: Kinds) -> tuple[ast.AST, ...]:
+        """Returns its syntax nodes of some kinds, in order."""
+        return self.nodes.of(kinds)
 
     @cached_property
     def assigned(self) -> dict[str, list[ast.expr]]:
         """What each local name is assigned, also by `for x in [f, g]` and `with f() as x`."""
         found: dict[str, list[ast.expr]] = defaultdict(list)
-        for node in self.own_nodes:
+        for node in self.nodes_of(_NAMING):
             if isinstance(node, ast.Assign):
                 for target in node.targets:
                     for name, value in paired(target, node.value):
@@ -156,7 +161,7 @@ class SourceSet:
         """(file, class) by the class's name."""
         found: dict[str, list[tuple[str, ast.ClassDef]]] = defaultdict(list)
         for name, file in self.files.items():
-            for node in walk(file.tree) if file.tree is not None else ():
+            for node in file.all_statements:
                 if isinstance(node, ast.ClassDef):
                     found[node.name].append((name, node))
         return found
@@ -166,7 +171,7 @@ class SourceSet:
         """What attributes of this name are assigned anywhere: `self.x = ...`."""
         found: dict[str, list[tuple[ast.expr, Function]]] = defaultdict(list)
         for function in self.functions:
-            for node in function.own_nodes:
+            for node in function.nodes_of(ast.Assign):
                 if isinstance(node, ast.Assign):
                     for target in node.targets:
                         for name, value in paired(target, node.value):
@@ -195,7 +200,7 @@ class SourceSet:
         """All calls by the last part of what is called."""
         found: dict[str, list[tuple[ast.Call, Function]]] = defaultdict(list)
         for function in self.functions:
-            for node in function.own_nodes:
+            for node in function.nodes_of(ast.Call):
                 if isinstance(node, ast.Call):
                     found[last_name(node.func)].append((node, function))
         return found
@@ -259,8 +264,7 @@ class SourceSet:
         return self._imports[file]
 
     def _read_imports(self, file: str) -> Iterator[tuple[str, tuple[str, str]]]:
-        tree = self.files[file].tree
-        for node in walk(tree) if tree is not None else ():
+        for node in self.files[file].all_statements:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     found = self._module(file, alias.name)
@@ -314,19 +318,6 @@ def _shared_parts(name: str, folder: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def own_nodes(syntax: ast.AST) -> Iterator[ast.AST]:
-    """Yields the syntax nodes of a function's body in the order of the source, without those of functions inside."""
-    waiting: list[ast.AST] = [syntax.body] if isinstance(syntax, ast.Lambda) else list(getattr(syntax, "body", ()))
-    waiting.reverse()
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if isinstance(node, Callable_):
-            waiting += [*getattr(node, "decorator_list", ()), *node.args.defaults]
-        else:
-            waiting += reversed(list(children(node)))
-
-
 def _spans(node: ast.AST, line: int) -> bool:
     decorators = getattr(node, "decorator_list", ())
     first: int = min([getattr(node, "lineno", 0), *(one.lineno for one in decorators)])
@@ -335,7 +326,7 @@ def _spans(node: ast.AST, line: int) -> bool:
 
 def is_generator(function: Function) -> bool:
     """Whether calling the function only makes a generator."""
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in function.own_nodes)
+    return bool(function.nodes_of((ast.Yield, ast.YieldFrom)))
 
 
 def default_of(function: Function, name: str) -> ast.expr | None:

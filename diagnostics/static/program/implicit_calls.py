@@ -71,7 +71,7 @@ def _run_by(value: ast.expr, as_text: bool, function: Function, project: Implici
 
 def _properties_of(kind: ast.ClassDef, method: Function, project: ImplicitCalls) -> Iterator[Function]:
     """Yields the properties of its own object that a method reads."""
-    for node in method.own_nodes:
+    for node in method.nodes_of(ast.Attribute):
         if isinstance(node, ast.Attribute) and last_name(node.value) == "self" and node.attr in project.runs_unnamed:
             found = project.method(kind, node.attr)
             if found is not None and is_property(found):

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.program.api_aliases import canonical_name
-from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -62,6 +61,7 @@ class NameResolution(CallGraph):
         self._names: dict[int, str] = {}
         self._functions_in: dict[str, tuple[Function, ...]] = {}
         self._bound: dict[str, dict[str, str]] = {}
+        self._roots: dict[str, frozenset[str]] = {}
         self._facts: dict[Any, Any] = {}
 
     def fact(self, kind: Callable[[Any], Fact]) -> Fact:
@@ -105,7 +105,7 @@ class NameResolution(CallGraph):
     def calls_in(self, file: SourceFile) -> Iterator[tuple[ast.Call, Function]]:
         """Yields every call of one file with the function it is in."""
         for function in self.functions_in(file):
-            for node in function.own_nodes:
+            for node in function.nodes_of(ast.Call):
                 if isinstance(node, ast.Call):
                     yield node, function
 
@@ -181,12 +181,11 @@ class NameResolution(CallGraph):
     def bound(self, file: str) -> dict[str, str]:
         """Returns what the imports of a file bind: local name to full dotted name."""
         if file not in self._bound:
-            tree = self.by_path[file].tree
-            self._bound[file] = dict(self._bindings(file, tree)) if tree is not None else {}
+            self._bound[file] = dict(self._bindings(file))
         return self._bound[file]
 
-    def _bindings(self, file: str, tree: ast.Module) -> Iterator[tuple[str, str]]:
-        for node in walk(tree):
+    def _bindings(self, file: str) -> Iterator[tuple[str, str]]:
+        for node in self.by_path[file].all_statements:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     whole = alias.name if alias.asname else alias.name.partition(".")[0]
@@ -196,6 +195,18 @@ class NameResolution(CallGraph):
                 for alias in node.names:
                     if alias.name != "*":
                         yield alias.asname or alias.name, f"{home}.{alias.name}".strip(".")
+
+    def imported_roots(self, file: str) -> frozenset[str]:
+        """Returns the top-level packages that a file imports from, as it writes them."""
+        if file not in self._roots:
+            found: set[str] = set()
+            for node in self.by_path[file].all_statements:
+                if isinstance(node, ast.Import):
+                    found.update(alias.name.partition(".")[0] for alias in node.names)
+                elif isinstance(node, ast.ImportFrom) and not node.level:
+                    found.add((node.module or "").partition(".")[0])
+            self._roots[file] = frozenset(found)
+        return self._roots[file]
 
     def _home(self, file: str, node: ast.ImportFrom) -> str:
         if not node.level:
@@ -275,8 +286,7 @@ class NameResolution(CallGraph):
         return fit[0][0] if len(fit) == 1 and not foreign else ""
 
     def _read_imports(self, file: str) -> Iterator[tuple[str, tuple[str, str]]]:
-        tree = self.by_path[file].tree
-        for node in walk(tree) if tree is not None else ():
+        for node in self.by_path[file].all_statements:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     found = self._file_of(file, alias.name)
@@ -311,9 +321,8 @@ class NameResolution(CallGraph):
         """Names of the functions and classes at each file's top level."""
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         return {
-            one.shown: frozenset(node.name for node in walk(one.tree) if isinstance(node, kinds))
+            one.shown: frozenset(node.name for node in one.all_statements if isinstance(node, kinds))
             for one in self.python
-            if one.tree is not None
         }
 
 

@@ -18,8 +18,9 @@ from weakref import WeakKeyDictionary
 
 from diagnostics.static.program.call_graph import COMMON_METHODS, MOST_TARGETS
 from diagnostics.static.program.foreign_names import ForeignNames
-from diagnostics.static.program.functions import Callable_, Function, last_name
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.implicit_calls import ImplicitCalls, implicit_targets
+from diagnostics.static.program.own_nodes import Callable_
 
 Answer = TypeVar("Answer")
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path, PurePath
 
 from diagnostics.core.python_syntax import parsed
-from diagnostics.static.program.ast_walk import children, too_deep, walk
+from diagnostics.static.program.ast_walk import children, too_deep
 from diagnostics.static.program.source_file import SourceFile
 
 DEEPEST = 250  # nodes in nodes: rules that walk down in calls of their own would come to the end of the stack
@@ -97,8 +97,12 @@ class ProjectFile(SourceFile):
     def parents(self) -> Mapping[ast.AST, ast.AST]:
         """The node around each node."""
         found: dict[ast.AST, ast.AST] = {}
-        for node in walk(self.tree) if self.tree is not None else ():
-            for child in children(node):
+        waiting: list[ast.AST] = [self.tree] if self.tree is not None else []
+        while waiting:
+            node = waiting.pop()
+            below = children(node)
+            waiting += below
+            for child in below:
                 found[child] = node
         return found
 

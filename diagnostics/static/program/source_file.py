@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from diagnostics.core.python_syntax import parsed
-from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.ast_walk import statements, walk
 
 _LEVELS_ABOVE = 2
 
@@ -55,6 +55,11 @@ class SourceFile:
             return parsed(self.text) if self.text else None
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
+
+    @cached_property
+    def all_statements(self) -> tuple[ast.stmt, ...]:
+        """Its statements, level by level: definitions, classes and imports are among them."""
+        return tuple(statements(self.tree)) if self.tree is not None else ()
 
     def statement_at(self, line: int) -> ast.stmt | None:
         """Returns the smallest statement that spans `line`."""
@@ -124,7 +129,7 @@ def imported_files(name: str, file: SourceFile) -> Iterator[str]:
     above = [os.path.dirname(name)]  # noqa: PTH120 (a name)
     for _ in range(_LEVELS_ABOVE):
         above.append(os.path.dirname(above[-1]))  # noqa: PTH120 (a name)
-    for node in walk(file.tree) if file.tree is not None else ():
+    for node in file.all_statements:
         folders = above
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program import exit_calls
@@ -26,6 +26,7 @@ from diagnostics.static.spmd.sequence_values import (
     CollectiveSequence,
     either,
     joined,
+    stripped,
 )
 
 MOST_DEPTH = 5
@@ -51,6 +52,7 @@ class CollectiveSequences:
     communication: CollectiveSites
     tests: RankPredicates
     _budget: int = 0
+    _meeting: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def way(self, function: Function, assumption: BranchAssumption) -> CollectiveSequence:
         """Returns what a rank passes from the entry of a function to its end."""
@@ -60,13 +62,14 @@ class CollectiveSequences:
     def part(
         self, node: ast.If | ast.While | ast.IfExp, function: Function, assumption: BranchAssumption
     ) -> CollectiveSequence:
-        """Returns what a rank passes in one branch alone."""
+        """Returns what a rank passes in one branch alone, up to the last in which ranks meet."""
         self._budget = MOST_ITEMS
+        way = CollectiveSequence()
         if isinstance(node, ast.IfExp):
-            way = CollectiveSequence()
             self._expression(node, function, assumption, MOST_DEPTH, way)
-            return way
-        return self._statement(node, function, assumption, MOST_DEPTH)
+        else:
+            way = self._statement(node, function, assumption, MOST_DEPTH)
+        return replace(way, items=stripped(way.items))
 
     @property
     def exhausted(self) -> bool:
@@ -236,6 +239,8 @@ class CollectiveSequences:
         entered: bool = False,
     ) -> None:
         """Adds what is passed while a value is worked out."""
+        if not entered and id(value) not in self._meeting_in(function):
+            return
         match value:
             case ast.Lambda() | ast.Constant() | ast.Name():
                 return
@@ -264,6 +269,20 @@ class CollectiveSequences:
                 self._expression(child, function, assumption, depth, way)
             elif isinstance(child, ast.comprehension):
                 self._expression(child.iter, function, assumption, depth, way)
+
+    def _meeting_in(self, function: Function) -> frozenset[int]:
+        """Returns the identities of a function's nodes in which ranks meet: such calls, and what holds one."""
+        if id(function) not in self._meeting:
+            parents = self.project.file_with(function).parents
+            found: set[int] = set()
+            for node in function.nodes_of(ast.Call):
+                if isinstance(node, ast.Call) and self.communication.of_call(node, function) is not None:
+                    around: ast.AST | None = node
+                    while around is not None and id(around) not in found:
+                        found.add(id(around))
+                        around = parents.get(around)
+            self._meeting[id(function)] = frozenset(found)
+        return self._meeting[id(function)]
 
     def _short_cut(
         self, value: ast.BoolOp, function: Function, assumption: BranchAssumption, depth: int, way: CollectiveSequence

@@ -18,8 +18,8 @@ from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.constant_arguments import may_run
-from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, LibraryCall
-from diagnostics.static.spmd.library_objects import LibraryType, LibraryTypes
+from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, OLD_NAMES, LibraryCall
+from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes
 from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
@@ -126,7 +126,7 @@ class CollectiveSites:
 
     def interesting_calls(self, function: Function) -> Iterator[ast.Call]:
         """Yields the calls of a function's own body."""
-        yield from (node for node in function.own_nodes if isinstance(node, ast.Call))
+        yield from (node for node in function.nodes_of(ast.Call) if isinstance(node, ast.Call))
 
     # One call alone
 
@@ -138,8 +138,8 @@ class CollectiveSites:
             return self._operation(op, call, function)
         if name in FUNCTIONS:
             op = name.rpartition(".")[2]
-            always = FUNCTIONS[name].always
-            return CollectiveSite(op, SyncKind.COLLECTIVE, ((call, function),), always, label=f"{name}()")
+            sure = self._is_sure(FUNCTIONS[name])
+            return CollectiveSite(op, SyncKind.COLLECTIVE, ((call, function),), sure, label=f"{name}()")
         return self._method(call, function)
 
     def _operation(self, op: str, call: ast.Call, function: Function) -> CollectiveSite:
@@ -187,8 +187,14 @@ class CollectiveSites:
             if known is not None:
                 meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
-                return CollectiveSite(name.strip("_"), meeting, ((call, function),), self._is_sure(known), label=label)
+                sure = self._is_sure(known) and not (known.since and self._is_old(known, function))
+                return CollectiveSite(name.strip("_"), meeting, ((call, function),), sure, label=label)
         return None
+
+    def _is_old(self, known: LibraryCall, function: Function) -> bool:
+        """Whether the file imports a library by the name of versions in which the call may not have met."""
+        names = self.project.imported_roots(function.file)
+        return known.since not in names and bool(names & OLD_NAMES)
 
     def _is_sure(self, known: LibraryCall) -> bool:
         return known.always or any(file.words & known.words for file in self.project.python)
@@ -209,7 +215,7 @@ class CollectiveSites:
             name
             for name in names
             if (values := function.assigned.get(name))
-            and all(isinstance(one, ast.Call) and next(self.project.kinds(one, function, 1), None) for one in values)
+            and all(isinstance(one, ast.Call) and self._is_made_bare(one, function) for one in values)
         }
         called = {
             one.func.id
@@ -222,8 +228,13 @@ class CollectiveSites:
         unknown = {one for one in called if one in function.parameters or one in function.assigned} - made
         return bool(models) and not unknown and not any(
             isinstance(one, ast.Call) and any(isinstance(part, ast.Name) and part.id in models for part in one.args)
-            for one in function.own_nodes
+            for one in function.nodes_of(ast.Call)
         )  # fmt: skip
+
+    def _is_made_bare(self, call: ast.Call, function: Function) -> bool:
+        """Whether a call makes a model of the project, and hands none to a wrapper: `Net()`, no `DDP(Net())`."""
+        wrapped = (self.project.name(call.func, function) in WRAPPING) and bool(call.args)
+        return not wrapped and next(self.project.kinds(call, function, 1), None) is not None
 
     def _is_wrapped_code(self, function: Function, depth: int = 3) -> bool:
         """Whether the function stands beside a wrapper, or is called from where one is."""

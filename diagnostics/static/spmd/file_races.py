@@ -50,7 +50,7 @@ def path_uses(nodes: Iterable[ast.AST], function: Function, project: Project, *,
                 yield FileAccess(_text(path), call, direct=True)
                 continue
             for argument, target, name in _handed_on(call, function, project):
-                inner = (one for one in target.own_nodes if isinstance(one, ast.Call))
+                inner = (one for one in target.nodes_of(ast.Call) if isinstance(one, ast.Call))
                 texts = {_text(found) for one in inner if (found := _path(one, target, project, writes=writes))}
                 if name in texts:
                     yield FileAccess(_text(argument), call, direct=False)
@@ -65,7 +65,7 @@ def _shared_paths(call: ast.Call, function: Function, project: Project, *, write
         if target.file != function.file:
             continue
         mine = ast.unparse(call.func).startswith("self.") and target.parameters[:1] == ("self",)
-        for inner in (one for one in target.own_nodes if isinstance(one, ast.Call)):
+        for inner in (one for one in target.nodes_of(ast.Call) if isinstance(one, ast.Call)):
             found = _path(inner, target, project, writes=writes)
             text = _text(found) if found is not None else ""
             if (mine and text.startswith("self.")) or _of_module(text, (target, function), project):
@@ -142,7 +142,7 @@ def _may_wait(call: ast.Call, function: Function, project: Project) -> bool:
 
 
 def _calls_wait(function: Function, project: Project, depth: int) -> bool:
-    calls = [one for one in function.own_nodes if isinstance(one, ast.Call)]
+    calls = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)]
     if any(_may_wait(one, function, project) for one in calls):
         return True
     return depth > 0 and any(

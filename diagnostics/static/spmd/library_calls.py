@@ -16,6 +16,10 @@ TRANSFORMERS, DEEPSPEED, METRICS = "transformers 4.57.1", "deepspeed 0.19.8", "t
 IGNITE, HOROVOD = "ignite 0.5.5", "horovod 0.28.1"
 
 
+# Lightning before 2.0, whose save_checkpoint() met nobody until 1.6.
+OLD_NAMES = frozenset(["pytorch_lightning"])
+
+
 @dataclass(frozen=True, slots=True)
 class LibraryCall:
     """One row: the library as it was read, and the file and name that show what the call does."""
@@ -25,6 +29,7 @@ class LibraryCall:
     always: bool = True
     when: str = ""
     words: frozenset[str] = frozenset()  # a project that holds one of them fulfils `when`
+    since: str = ""  # the name by which a version that does it is imported: under OLD_NAMES some do and some do not
 
 
 _DCP, _ACCELERATE = "torch.distributed.checkpoint", "accelerate.utils"
@@ -48,6 +53,16 @@ FUNCTIONS: dict[str, LibraryCall] = {
     f"{_DCP}.state_dict.get_state_dict": LibraryCall(
         TORCH, f"{_STATE_DICT}:get_state_dict", always=False, when=_SHARDED
     ),
+    **{
+        f"{_DCP}.state_dict.{name}": LibraryCall(
+            TORCH,
+            f"{_STATE_DICT}:{name}",
+            always=False,
+            when="broadcast_from_rank0: rank 0 alone has the values, and hands them out",
+            words=frozenset(["broadcast_from_rank0"]),
+        )
+        for name in ("set_model_state_dict", "set_optimizer_state_dict", "set_state_dict")
+    },
     "torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict": LibraryCall(TORCH, f"{_FSDP}:optim_state_dict"),
     "torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict": LibraryCall(
         TORCH, f"{_FSDP}:full_optim_state_dict"
@@ -63,6 +78,9 @@ FUNCTIONS: dict[str, LibraryCall] = {
     ),
     "torch.distributed.tensor.distribute_tensor": LibraryCall(
         TORCH, "torch/distributed/tensor/_api.py:distribute_tensor", always=False, when="the mesh spans all ranks"
+    ),
+    "deepspeed.zero.GatheredParameters": LibraryCall(
+        DEEPSPEED, "deepspeed/runtime/zero/partition_parameters.py:__enter__", always=False, when="ZeRO 3"
     ),
     f"{_ACCELERATE}.wait_for_everyone": LibraryCall(ACCELERATE, "accelerate/utils/other.py:wait_for_everyone"),
     f"{_ACCELERATE}.gather": LibraryCall(ACCELERATE, f"{_OPERATIONS}:gather"),
@@ -117,7 +135,9 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.FABRIC, "all_gather"): LibraryCall(LIGHTNING, f"{_FABRIC}:all_gather"),
     (LibraryType.FABRIC, "broadcast"): LibraryCall(LIGHTNING, f"{_FABRIC}:broadcast"),
     (LibraryType.FABRIC, "save"): LibraryCall(LIGHTNING, f"{_FABRIC}:save", always=False, when=_BY_STRATEGY),
-    (LibraryType.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(LIGHTNING, f"{_TRAINER}:save_checkpoint"),
+    (LibraryType.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(
+        LIGHTNING, f"{_TRAINER}:save_checkpoint", since="lightning"
+    ),
     (LibraryType.LIGHTNING_TRAINER, "validate"): LibraryCall(LIGHTNING, f"{_TRAINER}:validate"),
     (LibraryType.LIGHTNING_TRAINER, "test"): LibraryCall(LIGHTNING, f"{_TRAINER}:test"),
     (LibraryType.LIGHTNING_TRAINER, "fit"): LibraryCall(LIGHTNING, f"{_TRAINER}:fit"),
@@ -140,6 +160,12 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.DEEPSPEED, "load_checkpoint"): LibraryCall(DEEPSPEED, f"{_ENGINE}:load_checkpoint"),
     (LibraryType.DEEPSPEED, "backward"): LibraryCall(DEEPSPEED, f"{_ENGINE}:backward"),
     (LibraryType.DEEPSPEED, "step"): LibraryCall(DEEPSPEED, f"{_ENGINE}:step"),
+    (LibraryType.DEEPSPEED, "allreduce_gradients"): LibraryCall(DEEPSPEED, f"{_ENGINE}:allreduce_gradients"),
+    (LibraryType.DEEPSPEED, "save_16bit_model"): LibraryCall(
+        DEEPSPEED, f"{_ENGINE}:save_16bit_model", always=False, when="ZeRO 3 gathers the parameters first"
+    ),
+    (LibraryType.DEEPSPEED, "train_batch"): LibraryCall(DEEPSPEED, "deepspeed/runtime/pipe/engine.py:train_batch"),
+    (LibraryType.DEEPSPEED, "eval_batch"): LibraryCall(DEEPSPEED, "deepspeed/runtime/pipe/engine.py:eval_batch"),
     (LibraryType.DEEPSPEED, "__call__"): LibraryCall(DEEPSPEED, f"{_ENGINE}:forward", always=False, when="ZeRO 3"),
     (LibraryType.METRIC, "compute"): LibraryCall(METRICS, "torchmetrics/metric.py:_wrap_compute"),
     (LibraryType.FSDP, "state_dict"): LibraryCall(
@@ -158,6 +184,16 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     ),
     (LibraryType.ZERO, "consolidate_state_dict"): LibraryCall(TORCH, f"{_ZERO}:consolidate_state_dict"),
     (LibraryType.ZERO, "step"): LibraryCall(TORCH, f"{_ZERO}:step"),
+}
+
+# Attributes by which a callback steers a trainer, and which each rank reads by itself: where the others have another
+# value, they go on. By the object that holds them.
+FLAGS: dict[tuple[str, str], LibraryCall] = {
+    ("trainer", "should_stop"): LibraryCall(LIGHTNING, "lightning/pytorch/loops/fit_loop.py:done"),
+    ("control", "should_training_stop"): LibraryCall(TRANSFORMERS, f"{_HF}:_inner_training_loop"),
+    ("control", "should_epoch_stop"): LibraryCall(TRANSFORMERS, f"{_HF}:_inner_training_loop"),
+    ("control", "should_evaluate"): LibraryCall(TRANSFORMERS, f"{_HF}:_maybe_log_save_evaluate"),
+    ("control", "should_log"): LibraryCall(TRANSFORMERS, f"{_HF}:_maybe_log_save_evaluate"),
 }
 
 QUIET: dict[str, LibraryCall] = {

@@ -53,6 +53,8 @@ _BASES = {
 }
 _PREPARERS = frozenset([LibraryType.ACCELERATOR, LibraryType.FABRIC])
 _WRAPPERS = frozenset([LibraryType.DDP, LibraryType.FSDP, LibraryType.DEEPSPEED])
+# What makes a wrapped model of a model.
+WRAPPING = frozenset(name for name, kind in _MAKERS.items() if kind in _WRAPPERS)
 # Names that every user of the library gives such an object, where nothing else is known of it.
 _BY_NAME = {"accelerator": LibraryType.ACCELERATOR, "fabric": LibraryType.FABRIC}
 _LIGHTNING, _TRANSFORMERS = ("lightning", "pytorch_lightning"), ("transformers",)
@@ -119,7 +121,7 @@ class LibraryTypes:
             for kind in self.project.kinds(call, function, 1):
                 yield from self._of_bases(kind)
             for target in self.project.targets(call, function):
-                for node in target.own_nodes:
+                for node in target.nodes_of(ast.Return):
                     if isinstance(node, ast.Return) and node.value is not None:
                         yield from self._of(node.value, target, rounds - 2)
 

@@ -60,7 +60,7 @@ def _origins(value: ast.expr, function: Function, project: Project) -> Iterator[
             if operation_call(one, where, project) is not None or "gather" in last_name(one.func):
                 continue
             for target in project.targets(one, where):
-                waiting += [(node.value, target) for node in target.own_nodes
+                waiting += [(node.value, target) for node in target.nodes_of(ast.Return)
                             if isinstance(node, ast.Return) and node.value is not None]  # fmt: skip
             if not project.targets(one, where):
                 waiting += [(child, where) for child in _parts(one)]
@@ -85,7 +85,7 @@ def _of_name(name: ast.Name, function: Function, project: Project) -> list[tuple
             made = [(one, scope) for one in scope.assigned[name.id][:4]]
             return made + [
                 (argument, scope)
-                for node in scope.own_nodes
+                for node in scope.nodes_of(ast.Call)
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES
                 and isinstance(node.func.value, ast.Name) and node.func.value.id == name.id
                 for argument in node.args
@@ -102,7 +102,9 @@ def _of_local(name: str, function: Function, project: Project) -> PerRankSlot | 
     if not own or len(own) != len(stores):
         return None
     shared = [
-        node for node in function.own_nodes if isinstance(node, ast.Call) and _fills(node, name, function, project)
+        node
+        for node in function.nodes_of(ast.Call)
+        if isinstance(node, ast.Call) and _fills(node, name, function, project)
     ]
     if not shared:
         return PerRankSlot(function, own[0])

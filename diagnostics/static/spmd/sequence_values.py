@@ -44,6 +44,15 @@ def ways_differ(one: CollectiveSequence, other: CollectiveSequence) -> bool:
     return stripped(one.items) != stripped(other.items)
 
 
+def comes_to_the_same(one: CollectiveSequence, other: CollectiveSequence, whole: list[CollectiveSequence]) -> bool:
+    """Whether a branch that leaves ends with what the others come to at last: `shutdown(); barrier(); return`."""
+    for leaving, staying in ((one, whole[1]), (other, whole[0])):
+        last = stripped(leaving.items)
+        if last and leaving.end in (RETURN, EXIT) and one.end != other.end:
+            return stripped(staying.items)[-len(last) :] == last
+    return False
+
+
 def stripped(items: tuple[Item, ...]) -> tuple[Item, ...]:
     """Returns the items up to the last in which ranks meet: how a way ends after that changes nothing."""
     last = max((at for at, item in enumerate(items) if meets(item)), default=-1)

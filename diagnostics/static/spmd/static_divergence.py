@@ -30,7 +30,8 @@ from diagnostics.static.spmd.divergent_branch import (
     strongest,
     unmatched,
 )
-from diagnostics.static.spmd.sequence_values import CollectiveSequence, ways_differ
+from diagnostics.static.spmd.raised_on_one_rank import raised_on_one_rank
+from diagnostics.static.spmd.sequence_values import CollectiveSequence, comes_to_the_same, ways_differ
 from diagnostics.static.spmd.short_circuits import short_circuits
 
 MOST_DECISIONS = 60  # of one function
@@ -121,7 +122,7 @@ class StaticDivergence:
             if self.ways.exhausted or not ways_differ(*whole):
                 continue
             one, other = (self.ways.part(node, function, BranchAssumption(node, True, on)) for on in ranks)
-            if one.items != other.items:
+            if one.items != other.items and not comes_to_the_same(one, other, whole):
                 parted.append(((node, ranks), one, other))
             else:
                 yield from self._left(node, ranks, function, one, other, whole)
@@ -342,8 +343,8 @@ class StaticDivergence:
 
     def _raises_alone(self, node: ast.Try, skipped: CollectiveSite, function: Function) -> bool:
         """Whether work of the rank's own comes before the operation in the try, so that it alone can fail."""
-        if not any(one in node.body for one in walk(node) if isinstance(one, ast.stmt)):
-            return False
         first = skipped.chain[0][0]
         before = [call for call in calls_in(node.body) if call is not first and call.lineno <= first.lineno]
-        return any(self.communication.of_call(call, function) is None for call in before) or len(skipped.chain) > 1
+        if any(self.communication.of_call(call, function) is None for call in before) or len(skipped.chain) > 1:
+            return True
+        return any(raised_on_one_rank(handler, function, self.project) for handler in node.handlers)

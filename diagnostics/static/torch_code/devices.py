@@ -127,7 +127,7 @@ def _moves(name: str, function: Function) -> Iterator[ast.expr]:
 
 
 def _appended(name: str, function: Function) -> Iterator[ast.expr]:
-    for node in function.own_nodes:
+    for node in function.nodes_of(ast.Call):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
             yield from node.args[:1] if ast.unparse(node.func.value) == name else ()
 

@@ -35,6 +35,54 @@ def unsynchronised_first_round(node: ast.With, function: Function, file: Project
     return True if parent is loop or isinstance(parent, ast.FunctionDef) else None
 
 
+def skips_stepping_round(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.expr, ast.If] | None:
+    """Returns the test of `no_sync()` and the step that comes in a round which it leaves unsynchronised."""
+    loop = _loop_around(node, file)
+    counter = _counter(loop) if loop is not None else {}
+    test, without_sync = _choice(node, function, file)
+    if loop is None or not counter or test is None:
+        return None
+    name, first = next(iter(counter.items()))
+    for branch in (one for one in loop.body if isinstance(one, ast.If) and any(_steps(inner) for inner in walk(one))):
+        rounds = [
+            [_value(one, {name: first + number}, function) for one in (test, branch.test)]
+            for number in range(2 * _EVERY)
+        ]
+        if any(value is None for several in rounds for value in several):
+            continue
+        if any(bool(skipped) is without_sync and stepped for skipped, stepped in rounds):
+            return test, branch
+    return None
+
+
+def _steps(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step" and (
+        "optim" in ast.unparse(node.func.value).lower()
+    )  # fmt: skip
+
+
+def _choice(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.expr | None, bool]:
+    """Returns what decides whether a `with` synchronises, and how it falls where it does not."""
+    for item in node.items:
+        given = item.context_expr
+        named = given.func if isinstance(given, ast.Call) else given
+        values = function.assigned.get(named.id, []) if isinstance(named, ast.Name) else [given]
+        for value in values:
+            if isinstance(value, ast.IfExp):
+                skips = [_names_no_sync(arm) for arm in (value.body, value.orelse)]
+                if any(skips) and not all(skips):
+                    return value.test, skips[0]
+    parent = file.parents.get(node)
+    direct = any(_names_no_sync(item.context_expr) for item in node.items)
+    if direct and isinstance(parent, ast.If):
+        return parent.test, node in parent.body
+    return None, False
+
+
+def _names_no_sync(value: ast.expr) -> bool:
+    return any(isinstance(one, ast.Attribute) and one.attr == "no_sync" for one in walk(value))
+
+
 def entered_by(item: ast.withitem, function: Function) -> ast.expr:
     """Returns the context of a `with`, also where it has been given a name."""
     given = item.context_expr

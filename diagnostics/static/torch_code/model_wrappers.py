@@ -69,7 +69,7 @@ def class_wrapped(wrap: WrapSite, project: Project) -> ast.ClassDef | None:
 
 def bound_to(wrap: WrapSite) -> str:
     """Returns the text of what the wrapped model is assigned to: "model", "self.model", "" where to nothing."""
-    for node in wrap.function.own_nodes:
+    for node in wrap.function.nodes_of(ast.Assign):
         if isinstance(node, ast.Assign) and any(one is wrap.call for one in walk(node.value)):
             return ast.unparse(node.targets[0])
     return ""

@@ -16,6 +16,7 @@ _MODULES = frozenset(["torch.nn.Module", "lightning.pytorch.LightningModule", "t
                       "torch.nn.Sequential", "torch.nn.ModuleList"])  # fmt: skip
 _DATASETS = frozenset(["torch.utils.data.Dataset", "torch.utils.data.IterableDataset"])
 _MOST_BASES = 8
+_REGISTERS = frozenset(["register_buffer", "register_parameter"])
 # Layers of torch that have a weight unless told otherwise.
 WITH_WEIGHTS = frozenset(
     ["Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
@@ -52,6 +53,7 @@ class ModuleHierarchy:
         self.by_syntax: dict[int, ModuleClass] = {}
         self._roots: dict[int, frozenset[str]] = {}
         self._parts: dict[int, ModuleParts] = {}
+        self._nodes: dict[int, tuple[ast.AST, ...]] = {}
         for file in project.python:
             for node in file.tree.body if file.tree is not None else ():
                 if isinstance(node, ast.ClassDef):
@@ -114,14 +116,20 @@ class ModuleHierarchy:
         return self._parts[id(known.syntax)]
 
     def _read(self, known: ModuleClass, parts: ModuleParts) -> None:
-        for method in methods(known.syntax):
-            for node in walk(method):
-                if isinstance(node, ast.Assign) and len(node.targets) == 1:
-                    self._assigned(node.targets[0], node.value, known, parts)
-                elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                    self._assigned(node.target, node.value, known, parts)
-                elif isinstance(node, ast.Call):
-                    _registered(node, parts)
+        for node in self._registering(known):
+            if isinstance(node, ast.Assign):
+                self._assigned(node.targets[0], node.value, known, parts)
+            elif isinstance(node, ast.AnnAssign) and node.value is not None:
+                self._assigned(node.target, node.value, known, parts)
+            elif isinstance(node, ast.Call):
+                _registered(node, parts)
+
+    def _registering(self, known: ModuleClass) -> tuple[ast.AST, ...]:
+        """Returns what may register something in a class's methods: read once, for its subclasses, too."""
+        if id(known.syntax) not in self._nodes:
+            nodes = (node for method in methods(known.syntax) for node in walk(method))
+            self._nodes[id(known.syntax)] = tuple(node for node in nodes if _may_register(node))
+        return self._nodes[id(known.syntax)]
 
     def _assigned(self, target: ast.expr, value: ast.expr, known: ModuleClass, parts: ModuleParts) -> None:
         attribute = own_attribute(target)
@@ -138,6 +146,14 @@ class ModuleHierarchy:
             parts.modules[attribute] = value
         elif attribute in parts.modules:
             parts.several.add(attribute)
+
+
+def _may_register(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return last_name(node.func) in _REGISTERS
+    if isinstance(node, ast.Assign):
+        return len(node.targets) == 1 and bool(own_attribute(node.targets[0]))
+    return isinstance(node, ast.AnnAssign) and node.value is not None and bool(own_attribute(node.target))
 
 
 def _registered(node: ast.Call, parts: ModuleParts) -> None:

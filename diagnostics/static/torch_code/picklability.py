@@ -100,7 +100,7 @@ def inside_dataset(
             if target.name.endswith("__init__"):
                 yield from _kept(value, target, function, project)
             else:
-                for node in target.own_nodes:
+                for node in target.nodes_of(ast.Return):
                     if isinstance(node, ast.Return) and node.value is not None:
                         yield from inside_dataset(node.value, target, project, rounds - 1)
 
@@ -108,7 +108,7 @@ def inside_dataset(
 def _kept(call: ast.Call, init: Function, function: Function, project: Project) -> Iterator[Unpicklable]:
     given = dict(zip(init.parameters[1:], call.args, strict=False))
     given |= {one.arg: one.value for one in call.keywords if one.arg is not None}
-    for node in init.own_nodes:
+    for node in init.nodes_of(ast.Assign):
         if isinstance(node, ast.Assign) and any(_is_attribute_of(one, "self") for one in node.targets):
             if isinstance(node.value, ast.Name) and node.value.id in given:
                 yield from unpicklable(given[node.value.id], function, project)

@@ -45,7 +45,7 @@ def queue_threads(file: ProjectFile, project: Project) -> Iterator[ProducerThrea
         if project.name(call.func, function) != "threading.Thread":
             continue
         for target in project.fact(TrainingFunctions).started(call, function):
-            put = next((one for one in target.own_nodes if isinstance(one, ast.Call) and is_put(one)), None)
+            put = next((one for one in target.nodes_of(ast.Call) if isinstance(one, ast.Call) and is_put(one)), None)
             read = _read(put, target, project) if put is not None else None
             if put is not None and read is not None:
                 yield ProducerThread(call, target, put, *read)

@@ -45,3 +45,8 @@ def is_only_told(value: ast.AST, file: ProjectFile) -> bool:
 
 def _acts(node: ast.AST) -> bool:
     return isinstance(node, _ACTS) or (isinstance(node, ast.Call) and last_name(node.func) in _LEAVES)
+
+
+def tells(call: ast.Call) -> bool:
+    """Whether a call prints or logs, and does nothing else."""
+    return last_name(call.func) in _TELLS

@@ -30,6 +30,7 @@ class HelperChange:
     """A call that changes requires_grad of a model: `model.freeze_backbone(False)`, `freeze(model.backbone, True)`."""
 
     call: ast.Call
+    caller: Function
     inside: ast.AST
     where: Function
     trains: bool  # whether the parameters are trained afterwards
@@ -37,7 +38,7 @@ class HelperChange:
 
 def helper_changes(function: Function, names: set[str], project: Project) -> Iterator[HelperChange]:
     """Yields the calls of a function that change requires_grad of what one of these texts names, as far as is known."""
-    for call in (node for node in function.own_nodes if isinstance(node, ast.Call)):
+    for call in (node for node in function.nodes_of(ast.Call) if isinstance(node, ast.Call)):
         concerned = [*call.args, *([call.func.value] if isinstance(call.func, ast.Attribute) else [])]
         if not any(_begins_with(one, names) for one in concerned):
             continue
@@ -47,7 +48,7 @@ def helper_changes(function: Function, names: set[str], project: Project) -> Ite
             for node, _, value in changes(target):
                 trains = _value(value, target, call)
                 if trains is not None:
-                    yield HelperChange(call, node, target, trains)
+                    yield HelperChange(call, function, node, target, trains)
                     break
 
 

@@ -9,7 +9,8 @@ from functools import cached_property
 
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.exception_flow import steps_an_optimizer
-from diagnostics.static.program.functions import Callable_, Function, last_name
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import Callable_
 from diagnostics.static.program.project import Project
 from diagnostics.static.torch_code import model_wrappers
 

@@ -57,7 +57,7 @@ class TrainingLoop:
 
 def backwards(function: Function) -> Iterator[BackwardCall]:
     """Yields the calls of backward in a function."""
-    for node in function.own_nodes:
+    for node in function.nodes_of(ast.Call):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr == "backward":
                 of_loss = not node.args or isinstance(node.args[0], ast.Constant)

@@ -1,5 +1,6 @@
-"""Programs whose cause of failure stands in their text, written before anything was mended: 10 of 27 were found then.
+"""Programs whose cause of failure stands in their text, written before anything was mended.
 
+Of the first 27, ten were found then; of 20 more, told as people tell such failures in public issue threads, five.
 A line that ends with `# cause` is one where a reviewer would comment; one finding at one of them is enough.
 """
 
@@ -16,7 +17,7 @@ from diagnostics.core.findings import Confidence, Severity
 
 CAUSES = Path(__file__).parent / "causes"
 RULES = rules_of_files()
-NOT_FOUND = {"accumulation_ends_uneven", "exception_then_barrier"}
+NOT_FOUND = {"accumulation_ends_uneven", "exception_then_barrier", "polled_and_logged", "threads_before_the_pool"}
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in CAUSES.iterdir()))

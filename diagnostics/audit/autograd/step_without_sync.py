@@ -1,0 +1,79 @@
+"""The optimizer steps in a round whose gradients were kept local by no_sync().
+
+What it does: works out, round by round, when a loop enters `no_sync()` and when it steps, and flags a loop that steps
+in a round which it has not synchronised.
+
+Why it matters: DDP averages gradients in the backward of a round without no_sync(), the one before the step. Where the
+two tests are off by one (`i % n` here, `(i + 1) % n` there), the last micro-batches stay on their rank: each rank steps
+with gradients of its own, the models drift apart, and nothing fails.
+
+Bad:
+
+    with model.no_sync() if i % n != 0 else nullcontext():
+        loss(model(x)).backward()
+    if (i + 1) % n == 0:
+        optimizer.step()
+
+Good:
+
+    with model.no_sync() if (i + 1) % n != 0 else nullcontext():
+        loss(model(x)).backward()
+    if (i + 1) % n == 0:
+        optimizer.step()
+
+What it cannot see: counters that are not the loop's own, and steps in functions that the loop calls.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.gradient_accumulation import skips_stepping_round
+
+CODE = "A311"
+NAME = "step-without-sync"
+SEVERITY = Severity.ERROR
+WORDS = ("no_sync",)
+CHECKLIST = "gradients are averaged in the round before the step"
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the tests of no_sync() that do not fit the step."""
+    for function in project.functions_in(file):
+        for node in function.nodes_of(ast.With):
+            if not isinstance(node, ast.With) or not any(_is_backward(one) for one in walk(node)):
+                continue
+            found = skips_stepping_round(node, function, file)
+            if found is not None:
+                test, stepped = found
+                yield violation(
+                    file,
+                    test,
+                    f"the step under `{ast.unparse(stepped.test)}` comes in a round that `{ast.unparse(test)}` keeps "
+                    "under no_sync(): its gradients are never averaged, and the ranks drift apart",
+                    f"synchronise in the round of the step: no_sync() only where not ({ast.unparse(stepped.test)})",
+                    steps=(
+                        step(file, node, "backward() runs here, in some rounds under no_sync()"),
+                        step(file, stepped, "the optimizer steps here"),
+                    ),
+                    # Where the number of rounds is one, it does no harm.
+                    confidence=Confidence.CONFIRMED if _is_known(test, function) else Confidence.LIKELY,
+                )
+
+
+def _is_known(test: ast.expr, function: Function) -> bool:
+    """Whether every number in a test is written there, but for the one counter."""
+    names = {node.id for node in walk(test) if isinstance(node, ast.Name)}
+    known = {one for one in names if all(isinstance(v, ast.Constant) for v in function.assigned.get(one, ["?"]))}
+    return len(names - known) <= 1 and not any(isinstance(node, ast.Attribute) for node in walk(test))
+
+
+def _is_backward(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and last_name(node.func) in ("backward", "manual_backward")

@@ -1,0 +1,3 @@
+#!/bin/bash
+axolotl agent-docs | grep -q "Fine-tuning framework"
+axolotl train config.yaml
