@@ -13,7 +13,8 @@ from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.training_marks import Mark, Retracted, mark_from, still_so
+from diagnostics.record.training_mark_lines import mark_from
+from diagnostics.record.training_marks import Mark, Retracted, still_so
 from diagnostics.record.untrusted_values import number_of, text_of
 
 MOST_LINES, MOST_TENSORS, MOST_WRAPPERS, MOST_RANKS = 700, 400, 8, 4096

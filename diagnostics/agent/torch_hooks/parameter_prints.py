@@ -108,7 +108,7 @@ class Prints:
             if self.marks is not None and not self.marks.broken:
                 with tensor_samples.unseen():
                     self.marks.backward_ended()
-            for followed in list(self._followed.values()):
+            for followed in self.all_followed():
                 if followed.count + 1 >= followed.next and not self._broken:
                     optimizer = followed.ref()
                     with tensor_samples.unseen():
@@ -119,6 +119,10 @@ class Prints:
     def followed(self, optimizer):
         """Returns what is known of an optimizer that made a step, else None."""
         return self._followed.get(id(optimizer))
+
+    def all_followed(self):
+        """Returns what is known of each optimizer that made a step."""
+        return list(self._followed.values())
 
     def _follow(self, optimizer):
         key = id(optimizer)
