@@ -17,7 +17,7 @@ import weakref
 from math import isfinite
 
 from ..imports import when_imported
-from . import tensor_samples, wrapped_models
+from . import buffer_prints, tensor_samples, wrapped_models
 from .dynamo import compiling_test, leave_uncompiled
 from .wrapped_models import Models, after_init, own_frames
 
@@ -148,7 +148,8 @@ class Prints:
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
         if len(parameters) > MOST_TENSORS:  # evenly, and the same ones on all ranks
             parameters = [parameters[index * len(parameters) // MOST_TENSORS] for index in range(MOST_TENSORS)]
-        loose = self._tell_model(optimizer, followed, parameters, at)
+        buffers = buffer_prints.buffers_of(self.models.roots())
+        loose = self._tell_model(optimizer, followed, parameters, buffers, at)
         share = tensor_samples.share_of(2 * len(parameters))
         rows = [_row(one, share) for one in parameters]
         self.write(
@@ -157,12 +158,13 @@ class Prints:
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
                 "rates": [_rate(group.get("lr")) for group in optimizer.param_groups[:8]], "closure": closure,
                 "loose": [_row(one, tensor_samples.LEAST_OF_ONE) for one in loose],
-                "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards,
+                "buffers": buffer_prints.prints_of(buffers), "graded": followed.graded,
+                "loss": tensor_samples.shown(self._loss), "backwards": self._backwards,
                 "wrappers": self.models.wrapper_facts(), **_group_facts(),
             }
         )  # fmt: skip
 
-    def _tell_model(self, optimizer, followed, parameters, at):
+    def _tell_model(self, optimizer, followed, parameters, buffers, at):
         """Writes names, shapes and what synchronises them, where that is new; returns what is in no optimizer."""
         known = self.models.parameters()
         wrappers = self.models.living()
@@ -186,6 +188,7 @@ class Prints:
             if key not in all_own and one.requires_grad and one.grad is not None
         ]  # fmt: skip
         model["loose"] = [[name, "x".join(map(str, one.shape)) or "scalar"] for name, one in loose[:MOST_LOOSE]]
+        model["buffers"] = [[name, "x".join(map(str, one.shape))] for name, one in buffers]
         model["loose_count"] = len(loose)
         model["late"] = self.models.made_late({id(one) for _, one in loose[:MOST_LOOSE]})
         model["loaded"] = self.marks is None or self.marks.has_loaded()
@@ -275,7 +278,7 @@ def _group_facts():
 
 def watch(agent):
     """Hooks the steps of all optimizers, where this torch can tell of them before they are made; returns the Prints."""
-    leave_uncompiled(sys.modules[__name__], tensor_samples, wrapped_models)
+    leave_uncompiled(sys.modules[__name__], buffer_prints, tensor_samples, wrapped_models)
     prints = Prints(agent)
     prints.models.follow(agent.modules.names)
     prints.models.activity = agent.modules
