@@ -58,7 +58,8 @@ def communicates(found: Replicas) -> bool:
             return True
         numbers = [found.looks[step][rank].number for step in found.steps]
         calls = {call.number for call in agent.collectives if call.number >= 0}
-        if any(number is None for number in numbers) or _exceeds(agent.collectives):
+        later = [call for call in agent.collectives if not _is_of_the_start(found, process, call)]
+        if any(number is None for number in numbers) or _exceeds(later):
             return True
         first, last = numbers[0] or 0, numbers[-1] or 0
         if any(number not in calls for number in range(first, last)):
