@@ -120,7 +120,7 @@ HEALTHY = """
         bins = ((out - anchors) ** 2).neg().softmax(1)[:, 0].mean()
         size = (out * out).expand(8, 8); near = (size + size.t() - 2 * out @ out.t()).mean()
         hazard = (out.exp() * torch.ones(8, 8).tril()).sum(1).log().mean()
-        return pairs + bins + near + hazard + F.mse_loss(out, y[:, None]) + F.mse_loss(flat, y) + wide(x).sub(y).abs().mean()
+        return pairs + bins + near + hazard + F.mse_loss(out, y[:, None]) + F.mse_loss(flat, y) + (wide(x) - y).mean()
     run(both, loss, 24)
 
     model, teacher = net(), net(); optimizer = adam(model)

@@ -42,8 +42,8 @@ def match(job: Job) -> Match | None:
             code=CODE,
             name=NAME,
             why=f"their gradients are never averaged: {job.line(missed[0])}, which would do it, is not reached",
-            fix="let the loop around it go over the parameters: model.parameters() is used up by the first who goes over "
-            "it, such as an optimizer; keep list(model.parameters())",
+            fix="let the loop around it go over the parameters: what model.parameters() gives is used up by the "
+            "first who goes over it, such as an optimizer; keep list(model.parameters())",
             places=(*made, *missed),
         )
     before = f" before {job.line(made[0])}" if made else ""
