@@ -148,6 +148,37 @@ def test_a_forgotten_set_epoch_is_said_with_the_line_of_the_sampler(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("path", "fix"),
+    [
+        (("accelerate/data_loader.py:9", "lightning/pytorch/loops/fit_loop.py:4", "lightning/pytorch/trainer.py:2"),
+         "write sampler.set_epoch(epoch) in on_train_epoch_start() of the module or a callback: lightning goes over the "
+         "loader itself"),
+        (("accelerate/data_loader.py:9", "transformers/trainer.py:4"),
+         "write sampler.set_epoch(epoch) in on_epoch_begin() of a TrainerCallback: transformers goes over the loader "
+         "itself"),
+        (("accelerate/data_loader.py:9",),
+         "call set_epoch(epoch) in the loop over epochs, before train.py:6, on the loader that accelerator.prepare() "
+         "returned"),
+        (("fastloop/run.py:9",),
+         "write sampler.set_epoch(epoch) in a callback that is called before each epoch: fastloop goes over the loader "
+         "itself"),
+    ],
+)  # fmt: skip
+def test_under_a_trainer_the_fix_of_a_forgotten_set_epoch_is_said_of_where_it_lets_a_program_in(
+    tmp_path: Path, path: tuple[str, ...], fix: str
+) -> None:
+    passes = [one_pass(n, ORDER, epoch=0, epoch_now=0) for n in range(2)]
+    facts = {"sampler": "DistributedSampler", "shuffle": "1"}
+    read = [source(*passes, at=f"{tmp_path}/train.py:3", sampler_at=f"{tmp_path}/train.py:2", **facts)]
+    inside = (f"/env/lib/python3.11/site-packages/{place}" for place in path)
+    iterated = made.event("loader-iter", "workers=0 dataset=Songs", *inside, f"{tmp_path}/train.py:6")
+    match = epochs_repeat_order.match(a_job(tmp_path, read, read, events=[iterated]))
+    assert match is not None
+    assert match.finding.fix is not None
+    assert match.finding.fix.text == fix
+
+
+@pytest.mark.parametrize(
     ("program", "facts", "words"),
     [
         ("sampler: Sampler = DistributedSampler(songs)\nloader = DataLoader(songs, sampler=sampler)", {}, "sampler"),

@@ -74,5 +74,5 @@ def match(job: Job) -> Match | None:
 
 def _loop(told: Told[LifecycleEvent]) -> tuple[Frame, ...]:
     """Returns the line of the loop, () where a library goes over it."""
-    path = told.mark.path[:1]
-    return path if own(told.process, path) else ()
+    path = told.mark.path
+    return path[:1] if own(told.process, path)[:1] == path[:1] else ()

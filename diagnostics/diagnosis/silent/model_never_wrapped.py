@@ -41,7 +41,7 @@ def match(job: Job) -> Match | None:
             gap,
             code=CODE,
             name=NAME,
-            why=f"their gradients are never averaged: {job.line(missed[0])}, which would do it, is not reached",
+            why=f"gradients are never averaged: {job.line(missed[0])}, which would do it, is not reached",
             fix="let the loop around it go over the parameters: what model.parameters() gives is used up by the "
             "first who goes over it, such as an optimizer; keep list(model.parameters())",
             places=(*made, *missed),
