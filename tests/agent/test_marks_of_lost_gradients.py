@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from diagnostics.record.agent_data import AgentData
 from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.training_marks import ClippedScaled, GraphCut, LossSpread, ScheduleOver, StateNotKept
 
@@ -21,12 +22,12 @@ HEAD = """
 """
 
 
-def _prints(watch, source: str) -> ParameterPrints:
+def _seen(watch, source: str) -> tuple[AgentData, ParameterPrints]:
     run = watch(HEAD + source)
     assert (run.returncode, run.stderr) == (0, "")
     (agent,) = run.record.agents
     assert [event.text for event in agent.events if event.kind in ("no-prints", "no-marks")] == []
-    return run.record.prints.get(agent.name[len("agent-") : -len(".bin")], ParameterPrints())
+    return agent, run.record.prints.get(agent.name[len("agent-") : -len(".bin")], ParameterPrints())
 
 
 FAULTY = """
@@ -38,7 +39,9 @@ FAULTY = """
         scaler.step(optimizer); scaler.update()
 
     class Stack(nn.Module):
-        def __init__(self): super().__init__(); self.head, self.body = nn.Linear(4, 1), net(4)
+        def __init__(self):
+            super().__init__(); self.head, self.body, self.norm = nn.Linear(4, 1), net(4), nn.BatchNorm1d(4)
+            self.register_buffer("scale", torch.full((4,), 2.0)); self.register_buffer("seen", torch.zeros(2).long())
         def forward(self, x): return self.head(checkpoint(self.body, x, use_reentrant=True))
     stack = Stack(); optimizer = adam(stack)
     run(optimizer, lambda: F.cross_entropy(stack(x).squeeze(1), y.softmax(0)), 18)
@@ -53,11 +56,16 @@ FAULTY = """
 
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=24)
     run(optimizer, lambda: flat(x).pow(2).mean(), 20, after=lambda: (schedule.step(), schedule.step()))
+
+    used = iter(torch.utils.data.DataLoader(range(8), 4))
+    for epoch in range(6):
+        for index, batch in enumerate(used): pass
+        next(used, None)
 """
 
 
 def test_what_takes_gradients_or_weights_away_is_marked_with_its_lines(watch):
-    prints = _prints(watch, FAULTY)
+    agent, prints = _seen(watch, FAULTY)
 
     (clipped,) = prints.marks_of(ClippedScaled)
     assert (clipped.optimizer, clipped.run, clipped.limit, clipped.scale) == (0, 10, 1.0, 65536.0)
@@ -67,16 +75,22 @@ def test_what_takes_gradients_or_weights_away_is_marked_with_its_lines(watch):
     (cut,) = prints.marks_of(GraphCut)
     assert (cut.run, cut.step, cut.parameters) == (10, 21, 4)
     assert cut.names == ("body.0.weight", "body.0.bias", "body.2.weight", "body.2.bias")
-    assert [one.line for one in cut.path][:1] == [24]
+    assert [one.line for one in cut.path][:1] == [26]
+    held = [(look.model.buffers, [one.size for one in look.buffers]) for look in prints.of_optimizer(1)]
+    assert held == [((("scale", "4"),), [2.0])] * 4
     (spread,) = prints.marks_of(LossSpread)
-    assert (spread.run, spread.given, spread.made, [one.line for one in spread.path]) == (1, (8, 1), (8, 8), [13, 29])
+    assert (spread.run, spread.given, spread.made, [one.line for one in spread.path]) == (1, (8, 1), (8, 8), [13, 31])
     saved, loaded = prints.marks_of(StateNotKept)
     assert (saved.loaded, saved.root, saved.file, saved.since, saved.step) == (False, "Sequential", "best.pt", 12, 13)
-    assert ([one.line for one in saved.taken], [one.line for one in saved.path]) == ([31], [33])
-    assert (loaded.loaded, loaded.file, [one.line for one in loaded.path]) == (True, "", [34])
+    assert ([one.line for one in saved.taken], [one.line for one in saved.path]) == ([33], [35])
+    assert (loaded.loaded, loaded.file, [one.line for one in loaded.path]) == (True, "", [36])
     (over,) = prints.marks_of(ScheduleOver)
     assert (over.optimizer, over.step, over.stepped, over.horizon) == (2, 32, 36, 24)
-    assert (over.scheduler, [one.line for one in over.made]) == ("LinearLR", [36])
+    assert (over.scheduler, [one.line for one in over.made]) == ("LinearLR", [38])
+    spent = [event for event in agent.events if event.kind == "loader-spent"]
+    assert [(event.value, event.text, event.path[0].line) for event in spent] == [
+        (2, "dataset=range", 43), (4, "dataset=range", 43)
+    ]  # fmt: skip
 
 
 HEALTHY = """
@@ -145,7 +159,7 @@ HEALTHY = """
 
 def test_what_is_done_right_leaves_no_mark_and_goes_as_it_does_alone(watch):
     kinds = (ClippedScaled, GraphCut, LossSpread, ScheduleOver, StateNotKept)
-    assert [mark for mark in _prints(watch, HEALTHY).marks if isinstance(mark, kinds)] == []
+    assert [mark for mark in _seen(watch, HEALTHY)[1].marks if isinstance(mark, kinds)] == []
     assert watch(HEAD + HEALTHY).stdout == watch(HEAD + HEALTHY, watched=False).stdout
 
 

@@ -151,8 +151,8 @@ def test_a_forgotten_set_epoch_is_said_with_the_line_of_the_sampler(tmp_path: Pa
     ("path", "fix"),
     [
         (("accelerate/data_loader.py:9", "lightning/pytorch/loops/fit_loop.py:4", "lightning/pytorch/trainer.py:2"),
-         "write sampler.set_epoch(epoch) in on_train_epoch_start() of the module or a callback: lightning goes over the "
-         "loader itself"),
+         "write sampler.set_epoch(epoch) in on_train_epoch_start() of the module or a callback: lightning goes over "
+         "the loader itself"),
         (("accelerate/data_loader.py:9", "transformers/trainer.py:4"),
          "write sampler.set_epoch(epoch) in on_epoch_begin() of a TrainerCallback: transformers goes over the loader "
          "itself"),
