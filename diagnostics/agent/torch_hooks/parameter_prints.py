@@ -227,11 +227,12 @@ def _ids(optimizer):
 
 def _row(parameter, share):
     """Returns the print of a parameter and of its gradient; a text says why there is none, None that it has none."""
-    why = tensor_samples.why_not(parameter)
-    value = why or tensor_samples.print_of(parameter, share)
-    gradient = parameter.grad
+    held, gradient = tensor_samples.local_of(parameter), parameter.grad
+    why = tensor_samples.why_not(held)
+    value = why or tensor_samples.print_of(held, share)
     if gradient is None:
         return value, None
+    gradient = tensor_samples.local_of(gradient)
     why = tensor_samples.why_not(gradient)
     return value, why or tensor_samples.print_of(gradient, share)
 
@@ -241,7 +242,7 @@ def _graded(optimizer):
     found = 0
     for group in optimizer.param_groups:
         for parameter in group["params"][:MOST_GRADED]:
-            gradient = parameter.grad
+            gradient = tensor_samples.local_of(parameter.grad)
             if gradient is not None and not tensor_samples.why_not(gradient):
                 found += tensor_samples.print_of(gradient, tensor_samples.LEAST_OF_ONE)[1] not in (None, 0)
     return found
