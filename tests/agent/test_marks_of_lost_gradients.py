@@ -149,6 +149,8 @@ HEALTHY = """
     torch.save({"best": best, "kept": kept}, "best.pt"); model.load_state_dict(best)
     lent = model.state_dict(); run(optimizer, lambda: model(x).pow(2).mean(), 1); teacher.load_state_dict(lent)
     model.load_state_dict(model.state_dict())
+    for _ in range(2):  # what it holds is changed through the state
+        mean = model.state_dict(); [one.mul_(0.5) for one in mean.values()]; model.load_state_dict(mean)
 
     model = net(); optimizer = adam(model)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 40)

@@ -22,11 +22,11 @@ MOST_TOLD = 4
 class Taken:
     """One state: whose it is, and how far that was. A tensor and what state_dict() gives of it have one version."""
 
-    __slots__ = ("at", "counts", "module", "ref", "version")
+    __slots__ = ("at", "counts", "loads", "module", "ref", "version")
 
-    def __init__(self, ref, module, version, counts, at):
-        self.ref, self.module, self.version, self.at = ref, weakref.ref(module), version, at
-        self.counts = counts  # number of an optimizer -> steps
+    def __init__(self, ref, module, counts, loads, at):
+        self.ref, self.module, self.version, self.at = ref, weakref.ref(module), ref()._version, at
+        self.counts, self.loads = counts, loads  # number of an optimizer -> steps; states loaded into the model
 
 
 class KeptStates:
@@ -39,21 +39,24 @@ class KeptStates:
     def forget(self):
         """Starts over."""
         self._taken, self._told = {}, 0  # id of a tensor -> Taken
+        self._loads = {}  # id of a model -> states of others that were loaded into it
 
     def taken(self, module, state, frame):
         """state_dict() was called from outside of another one."""
         first = _first_of(state)
         if first is None or len(self._taken) >= MOST:
             return
-        key = id(first)
+        key, module = id(first), unwrapped(module)
         ref = weakref.ref(first, lambda _: self._taken.pop(key, None))
-        self._taken[key] = Taken(ref, unwrapped(module), first._version, self._marks.counts(), own_frames(frame))
+        self._taken[key] = Taken(ref, module, self._marks.counts(), self._loads.get(id(module), 0), own_frames(frame))
 
     def loaded(self, module, state, frame):
         """A state is about to be loaded: if it is still the model's own, nothing is changed by that."""
         one, module = self._known(state), unwrapped(module)
         if one is not None and _is_own(one, module):
             self._tell(one, module, frame)
+        elif len(self._loads) < MOST or id(module) in self._loads:
+            self._loads[id(module)] = self._loads.get(id(module), 0) + 1
 
     def saved(self, content, file, frame):
         """A file was written."""
@@ -73,10 +76,14 @@ class KeptStates:
         return one if one is not None and one.ref() is first and first._version != one.version else None
 
     def _tell(self, one, module, frame, file=None):
-        """Tells it; of a state that is saved only where it was taken between two steps: "always the latest" is not."""
+        """Tells it where it was taken between two steps, or before another state was loaded.
+
+        A state that was taken before the first step is "always the latest"; one that is written to is loaded back.
+        """
         holder = self._marks.holder_of(one.ref())
         since, step = one.counts.get(holder, 0), self._marks.counts().get(holder, 0)
-        if file is not None and not 0 < since < step:
+        swapped = file is None and self._loads.get(id(module), 0) > one.loads
+        if not 0 < since < step and not swapped:
             return
         self._told += 1
         if self._told <= MOST_TOLD:
