@@ -123,6 +123,29 @@ def test_parts_that_overlap_and_a_whole_set_on_each_rank_are_likely(tmp_path: Pa
     )  # fmt: skip
 
 
+def test_a_split_that_each_rank_draws_for_itself_is_told_with_the_line_that_draws_it(tmp_path: Path) -> None:
+    facts = {"sampler": "DistributedSampler", "num_replicas": "2"}
+    ranks = [
+        [source(one_pass(0, order), at=f"{tmp_path}/train.py:3", sampler_at=f"{tmp_path}/train.py:2",
+                sampler_rank=str(rank), **facts)]
+        for rank, order in enumerate((range(80), range(60, 140)))
+    ]  # fmt: skip
+    job = a_job(tmp_path, *ranks)
+    (tmp_path / "train.py").write_text(PROGRAM + "train, val = random_split(songs, [400, 100])\n")
+
+    title, fix, lines, _, _ = told(ranks_share_samples.match(job))
+
+    assert title.partition(": ")[2] == (
+        "the sampler of train.py:2 is told each rank's own rank of 2, and the data set that it divides is not the same "
+        "on all of them"
+    )
+    assert fix == (
+        "draw the split alike on all ranks, whatever their seeds: random_split(data, lengths, "
+        "generator=torch.Generator().manual_seed(0))"
+    )
+    assert lines == (f"train.py:{PROGRAM.count(chr(10)) + 1}", "train.py:2", "train.py:3")
+
+
 def test_beside_a_crash_it_is_no_root_and_after_ctrl_c_it_is(tmp_path: Path) -> None:
     ranks = shared(tmp_path).ranks
     crashed = made.a_job(*ranks, code=1, cwd=tmp_path)
