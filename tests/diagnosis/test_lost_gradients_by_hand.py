@@ -13,7 +13,7 @@ from hand_made import a_job, a_process, agent, event, frames
 from diagnostics import diagnosis
 from diagnostics.core.findings import Confidence, Role
 from diagnostics.core.registry import discover
-from diagnostics.diagnosis.silent import iterator_used_up, loader_without_batches
+from diagnostics.diagnosis.silent import iterator_used_up, loader_gives_nothing
 from diagnostics.diagnosis.training import (
     checkpointing_cuts_graph,
     gradients_clipped_while_scaled,
@@ -224,7 +224,7 @@ def test_a_loader_that_never_gives_a_batch_is_told_with_the_reason() -> None:
             a_process(100 + rank, rank=rank, agent=agent(pid=100 + rank, sources=(training, source)))
             for rank, source in enumerate((empty, of_other))
         ]
-        found = loader_without_batches.match(a_job(*ranks, code=0))
+        found = loader_gives_nothing.match(a_job(*ranks, code=0))
         return f"{found.locations[0]} {found.finding.title}" if found is not None else ""
 
     twice = (a_pass(0, 0), a_pass(1, 0))

@@ -19,7 +19,7 @@ from diagnostics.dynamic.samples.training_passes import RankLoader, loaders
 from diagnostics.record.batch_data import SourceKind
 
 CODE = "D516"
-NAME = "loader-without-batches"
+NAME = "loader-gives-nothing"
 CLASS = "loader-empty"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
