@@ -155,6 +155,12 @@ HEALTHY = """
     model = net(); optimizer = adam(model)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 40)
     run(optimizer, lambda: model(x).pow(2).mean(), 32, after=schedule.step)
+    import pickle, torch.nn.utils.clip_grad
+    assert pickle.loads(pickle.dumps(clip_grad_norm_)) is clip_grad_norm_ is torch.nn.utils.clip_grad.clip_grad_norm_
+    warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True) as told:
+        clip_grad_norm_((one for one in ()), 1.0); stack(x)
+    print([(one.filename.rpartition("/")[2], one.lineno, str(one.message)) for one in told])
     print(torch.rand(1).item(), sum(one.sum().item() for one in model.parameters()))
 """
 

@@ -81,11 +81,15 @@ def watch(clips):
 
 
 def _watch_functions(clips):
+    modules = sys.modules[MODULE + ".clip_grad"], sys.modules[MODULE]
     for name, keyword in LIMITS.items():
-        for module in (sys.modules[MODULE + ".clip_grad"], sys.modules[MODULE]):
-            original = getattr(module, name, None)
-            if original is not None:
-                setattr(module, name, stand_in(original, _teller(clips, keyword)))
+        original = getattr(modules[0], name, None)
+        if original is None:
+            continue
+        watched = stand_in(original, _teller(clips, keyword))
+        for module in modules:
+            if getattr(module, name, None) is original:
+                setattr(module, name, watched)
 
 
 def _teller(clips, keyword):
