@@ -388,6 +388,7 @@ def test_constants_that_differ_under_equal_gradients_are_told_and_what_changes_i
     )
     assert said(lambda rank, step: 1.0 + rank * step) == ()  # statistics of a rank's own data
     assert said(lambda *_: 1.0) == ()
+    assert said(lambda rank, _: 1.0 + 2 * rank) == ()  # each rank's part of a grid
     assert said(lambda rank, _: 1.0 + rank, own_gradients) == ()  # each rank trains a model of its own
     assert said(lambda rank, _: 1.0 + rank, lambda *_: 0.0, other=(same, lambda *_: 0.0)) == ()
 

@@ -6,7 +6,8 @@ was drawn by each rank's own random numbers: Fourier features, random projection
 
 Why it matters: the weights are the mean of what fits N different models, and the checkpoint holds one rank's constants.
 DistributedDataParallel sends rank 0's buffers to all, but not with broadcast_buffers=False; FSDP and loops that reduce
-by hand never do. Statistics of batch norm, which ranks have of their own, and buffers that change are left alone.
+by hand never do. Statistics of batch norm, which ranks have of their own, buffers that change, and those of other sizes
+(each rank's part of a grid) are left alone.
 
 Fix: seed alike on all ranks before the model is built, or dist.broadcast each buffer once from rank 0.
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.core.findings import Evidence
+from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.core.wording import shown_ranks
 from diagnostics.diagnosis.replica_match import replica_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
@@ -57,6 +58,7 @@ def match(job: Job) -> Match | None:
             )
         ],
         fix=_fix(apart),
+        confidence=Confidence.LIKELY,
         places=(*lines_like(job, first, made)[:1], *(own(first, wrapper[0].made)[:1] if wrapper else ())),
     )
 

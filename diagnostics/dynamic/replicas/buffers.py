@@ -9,6 +9,7 @@ from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.replicas import Replicas, differ, equal, replicas
 from diagnostics.record.parameter_prints import TensorPrint
 
+LIKE = 2.0  # times the root mean square: as near as those of a few random numbers are
 ENOUGH = 10  # steps: one that stood still for so long is a constant
 
 
@@ -58,8 +59,14 @@ def _apart(found: Replicas) -> Iterator[int]:
         by_step = [_by_rank(found, step, index) for step in found.steps]
         first, last = by_step[0], by_step[-1]
         stands = all(one.read and one.checksum == first[rank].checksum for by in by_step for rank, one in by.items())
-        if stands and differ(last):
+        if stands and differ(last) and _are_of_one_law(last):
             yield index
+
+
+def _are_of_one_law(prints: Mapping[int, TensorPrint]) -> bool:
+    """Whether they may be draws from one distribution: parts of a grid or of positions are of other sizes."""
+    sizes = [one.size for one in prints.values() if one.size is not None]
+    return len(sizes) == len(prints) and 0 < max(sizes) <= LIKE * min(sizes)
 
 
 def _by_rank(found: Replicas, step: int, index: int) -> Mapping[int, TensorPrint]:
