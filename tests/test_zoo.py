@@ -25,6 +25,7 @@ FEW = [
 CLASSES = {"native-crash", "python-exception", "data-worker-crash", "masked-exit", "zero-progress", "unused-parameters"}
 CLASSES |= {"gradients-not-synchronised", "rank-divergence", "nan-on-rank", "gradients-not-cleared", "wrong-mode"}
 CLASSES |= {"checkpoint-not-loaded", "corrupt-checkpoint"}
+CLASSES |= {"state-not-kept", "wrong-loss", "wrong-schedule", "loader-empty"}
 
 
 @pytest.mark.parametrize("name", FEW)

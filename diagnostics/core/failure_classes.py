@@ -15,6 +15,7 @@ FAILURE_CLASSES = {
     "masked-exit", "zero-progress", "tracker-not-finalised",
     "duplicate-data", "missing-set-epoch", "rank-divergence", "gradients-not-synchronised", "nan-on-rank",
     "rng-collision", "data-leakage", "gradients-not-cleared", "wrong-mode", "checkpoint-not-loaded",
+    "state-not-kept", "wrong-loss", "wrong-schedule", "loader-empty",
     "unused-parameters", "parameter-mismatch", "inplace-under-ddp", "static-graph-violation", "shared-view",
     "cuda-in-cache", "truncated-file", "stale-cache", "corrupt-checkpoint",
     "straggler", "data-starved", "cpu-oversubscribed", "memory-leak",

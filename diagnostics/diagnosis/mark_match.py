@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, Unpack
 
 from diagnostics.core.failure_classes import JobOutcome
-from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct
-from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.match_building import Said, unfailed
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent_match import as_told
 from diagnostics.dynamic.job.evidence import source_evidence
@@ -62,29 +61,20 @@ def training_match(
     job: Job,
     processes: Iterable[JobProcess],
     *,
-    code: str,
-    name: str,
-    failure_class: str,
-    title: str,
-    evidence: Sequence[Evidence],
-    fix: str,
     places: Sequence[Frame],
-    confidence: Confidence,
+    fix: str,
     module: str = "",
+    **said: Unpack[Said],
 ) -> Match:
     """Returns the match about ranks that train wrongly, the line to change first."""
-    match = blamed(
+    said["evidence"] = [*said["evidence"], *(source_evidence(job, places[0]) if places else ())]
+    match = unfailed(
         job,
         list({process.pid: process for process in processes}.values()),
-        code=code,
-        name=name,
-        failure_class=failure_class,
-        title=title,
-        evidence=[*evidence, *(source_evidence(job, places[0]) if places else ())],
-        fix=Fix(text=fix),
-        locations=distinct([job.line(frame) for frame in places]),
-        confidence=confidence,
         outcome=JobOutcome.SILENT_WRONG,
+        fix=fix,
+        locations=distinct([job.line(frame) for frame in places]),
         module=module,
+        **said,
     )
     return as_told(job, match)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NotRequired, TypedDict, Unpack
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.evidence import ended_s, rank_numbers, stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
+
+
+class Said(TypedDict):
+    """What a signature says of ranks that are wrong or slow and did not fail."""
+
+    code: str
+    name: str
+    failure_class: str
+    title: str
+    evidence: Sequence[Evidence]
+    confidence: NotRequired[Confidence]
 
 
 def natural_outcome(job: Job) -> JobOutcome:
@@ -63,3 +75,23 @@ def blamed(
         began_s=began_s if began_s is not None else min(map(ended_s, processes), default=None),
         generic=generic,
     )
+
+
+def unfailed(
+    job: Job,
+    processes: Sequence[JobProcess],
+    *,
+    outcome: JobOutcome,
+    fix: str,
+    locations: Sequence[str],
+    severity: Severity = Severity.ERROR,
+    module: str = "",
+    victims: Sequence[JobProcess] = (),
+    began_s: float | None = None,
+    **said: Unpack[Said],
+) -> Match:
+    """Returns the Match of ranks that made the job wrong or slow, though none of them failed."""
+    return blamed(
+        job, processes, fix=Fix(text=fix), locations=locations, module=module, outcome=outcome, severity=severity,
+        victims=victims, began_s=began_s, **said,
+    )  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from diagnostics.core.failure_classes import JobOutcome
-from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, shown_ranks
-from diagnostics.diagnosis.match_building import blamed
+from diagnostics.diagnosis.match_building import Said, unfailed
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
@@ -100,19 +101,13 @@ def replica_match(
     job: Job,
     found: Replicas,
     *,
-    code: str,
-    name: str,
-    failure_class: str,
-    title: str,
-    evidence: Sequence[Evidence],
     fix: str,
     places: Sequence[Frame],
     odd: Sequence[int] = (),
-    confidence: Confidence = Confidence.CONFIRMED,
+    **said: Unpack[Said],
 ) -> Match:
     """Returns the match about ranks that hold replicas; `odd` are those that differ from most, by default all."""
     first = found.processes[0]
-    processes = [process for process in found.processes if not odd or process.rank in odd]
     # Where the model was made to be trained and where it is: a reader may find the cause at either.
     around = (*own(first, found.model.made)[:1], *own(first, found.model.stepped)[:1])
     steps = ", ".join(map(str, found.steps))
@@ -121,16 +116,12 @@ def replica_match(
         observed=f"{len(found.tensors)} of {len(found.model.names)} parameters of {found.model.class_name}, "
         f"before steps {steps}",
     )
-    return blamed(
+    said["evidence"] = [*said["evidence"], *(source_evidence(job, places[0]) if places else ()), sampled]
+    return unfailed(
         job,
-        processes,
-        code=code,
-        name=name,
-        failure_class=failure_class,
-        title=title,
-        evidence=[*evidence, *(source_evidence(job, places[0]) if places else ()), sampled],
-        fix=Fix(text=fix),
-        locations=distinct([job.line(frame) for frame in (*places, *around)]),
-        confidence=confidence,
+        [process for process in found.processes if not odd or process.rank in odd],
         outcome=JobOutcome.SILENT_WRONG,
+        fix=fix,
+        locations=distinct([job.line(frame) for frame in (*places, *around)]),
+        **said,
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from diagnostics.core.failure_classes import JobOutcome
-from diagnostics.core.findings import Confidence, Evidence, Fix, Severity
-from diagnostics.diagnosis.match_building import blamed
+from diagnostics.core.findings import Evidence, Severity
+from diagnostics.diagnosis.match_building import Said, unfailed
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent_match import as_told
 from diagnostics.dynamic.job.job import Job, JobProcess
@@ -29,36 +30,25 @@ def told(
     processes: Sequence[JobProcess],
     splits: Sequence[Split],
     *,
-    code: str,
-    name: str,
-    failure_class: str,
-    title: str,
-    evidence: Sequence[Evidence],
     fix: str,
     locations: Sequence[str],
     victims: Sequence[JobProcess] = (),
-    confidence: Confidence = Confidence.CONFIRMED,
+    **said: Unpack[Said],
 ) -> Match:
     """Returns the match of a slow job, with its steps taken apart as proof."""
-    return as_told(
+    said["evidence"] = [table(splits), *said["evidence"]]
+    match = unfailed(
         job,
-        blamed(
-            job,
-            processes,
-            code=code,
-            name=name,
-            failure_class=failure_class,
-            title=title,
-            evidence=[table(splits), *evidence],
-            fix=Fix(text=fix),
-            locations=locations,
-            confidence=confidence,
-            outcome=JobOutcome.SLOW,
-            severity=Severity.WARNING,
-            victims=victims,
-            began_s=splits[0].of.window_s(job)[0],
-        ),
+        processes,
+        outcome=JobOutcome.SLOW,
+        severity=Severity.WARNING,
+        fix=fix,
+        locations=locations,
+        victims=victims,
+        began_s=splits[0].of.window_s(job)[0],
+        **said,
     )
+    return as_told(job, match)
 
 
 def table(splits: Sequence[Split]) -> Evidence:

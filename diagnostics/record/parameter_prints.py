@@ -13,7 +13,8 @@ from diagnostics.core import untrusted_json
 from diagnostics.core.frame import Frame
 from diagnostics.core.frame_owners import NOWHERE, Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.training_marks import Mark, Retracted, mark_from, still_so
+from diagnostics.record.training_mark_lines import mark_from
+from diagnostics.record.training_marks import Mark, Retracted, still_so
 from diagnostics.record.untrusted_values import number_of, text_of
 
 MOST_LINES, MOST_TENSORS, MOST_WRAPPERS, MOST_RANKS = 700, 400, 8, 4096
@@ -81,6 +82,7 @@ class OptimizedModel:
     learns: tuple[bool, ...] = ()  # whether it requires gradients
     loose: tuple[tuple[str, str], ...] = ()  # name and shape of parameters with a gradient and in no optimizer
     loose_count: int = 0
+    buffers: tuple[tuple[str, str], ...] = ()  # name and shape; those of batch norm are left out
     late: int = 0  # of the loose ones, in modules that were made after the first optimizer
     loaded: bool = True  # a state was read from somewhere
 
@@ -101,6 +103,7 @@ class Look:
     world_size: int
     number: int | None  # the default group's own counter
     loose: tuple[tuple[TensorPrint, TensorPrint], ...] = ()  # the model's loose parameters and their gradients
+    buffers: tuple[TensorPrint, ...] = ()  # the model's
     wrappers: tuple[WrapperFacts, ...]
 
 
@@ -160,7 +163,6 @@ def prints_from_text(text: str, homes: Homes = NOWHERE) -> ParameterPrints:
 
 def _model(value: Mapping[str, Any], homes: Homes) -> OptimizedModel:
     names = tuple(text_of(one) for one in some_of(value.get("names"), MOST_TENSORS))
-    loose = [one for one in some_of(value.get("loose"), MOST_TENSORS) if isinstance(one, list) and len(one) == 2]
     return OptimizedModel(
         optimizer=count_of(value.get("optimizer")),
         class_name=text_of(value.get("class")),
@@ -172,11 +174,17 @@ def _model(value: Mapping[str, Any], homes: Homes) -> OptimizedModel:
         sharded=_filled((one is True for one in some_of(value.get("sharded"), MOST_TENSORS)), len(names), False),
         in_model=_filled((one is True for one in some_of(value.get("in_model"), MOST_TENSORS)), len(names), True),
         learns=_filled((one is True for one in some_of(value.get("learns"), MOST_TENSORS)), len(names), False),
-        loose=tuple((text_of(name), text_of(shape)) for name, shape in loose),
+        loose=_named(value.get("loose")),
+        buffers=_named(value.get("buffers")),
         loose_count=count_of(value.get("loose_count")),
         late=count_of(value.get("late")),
         loaded=value.get("loaded") is not False,
     )
+
+
+def _named(value: Any) -> tuple[tuple[str, str], ...]:
+    listed = [one for one in some_of(value, MOST_TENSORS) if isinstance(one, list) and len(one) == 2]
+    return tuple((text_of(name), text_of(shape)) for name, shape in listed)
 
 
 def _look(value: Mapping[str, Any], model: OptimizedModel | None, homes: Homes) -> Look | None:
@@ -200,6 +208,9 @@ def _look(value: Mapping[str, Any], model: OptimizedModel | None, homes: Homes) 
             (_print(one[0]), _print(one[1]))
             for one in some_of(value.get("loose"), MOST_TENSORS)
             if isinstance(one, list) and len(one) == 2
+        ),
+        buffers=_filled(
+            (_print(one) for one in some_of(value.get("buffers"), MOST_TENSORS)), len(model.buffers), unread
         ),
         wrappers=tuple(
             _wrapper(one, homes) for one in some_of(value.get("wrappers"), MOST_WRAPPERS) if isinstance(one, Mapping)

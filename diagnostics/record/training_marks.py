@@ -1,20 +1,10 @@
-"""Reads the marks among a process's prints: what was so for many steps in a row, and what was loaded and saved. Pure.
-
-They are untrusted as all of that file is: what has the wrong type counts as missing, sizes are bounded.
-"""
+"""What a process marked of its training: what was so for many steps in a row, what was loaded and saved. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from diagnostics.core.frame import Frame
-from diagnostics.core.frame_owners import Homes
-from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.untrusted_values import number_of, text_of
-
-MOST_TENSORS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,9 +155,68 @@ class ReadState:
     path: tuple[Frame, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClippedScaled:
+    """Steps whose gradients were clipped while they were multiplied by the loss scale."""
+
+    optimizer: int | None
+    run: int
+    limit: float
+    norm: float | None  # before it was clipped; None: by value, or on a device
+    scale: float | None
+    path: tuple[Frame, ...]  # where they were clipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateNotKept:
+    """A state that was taken at one step, and was the model's own of now when it was loaded back or saved."""
+
+    loaded: bool  # into the model it was taken from; else saved
+    root: str
+    file: str  # that it was saved to
+    since: int  # the step at which it was taken
+    step: int
+    taken: tuple[Frame, ...]
+    path: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphCut:
+    """Checkpointed parts that were given nothing that requires a gradient: what is in them gets none."""
+
+    run: int
+    step: int
+    parameters: int  # in them, which require gradients and which an optimizer holds
+    names: tuple[str, ...]  # of the first ones
+    path: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossSpread:
+    """Predictions of one column that a difference in the loss spread over the whole batch."""
+
+    run: int  # of the passes that were looked at
+    given: tuple[int, ...]
+    made: tuple[int, ...]
+    path: tuple[Frame, ...]  # of backward()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleOver:
+    """A scheduler that came to the number of steps it was made for."""
+
+    optimizer: int
+    step: int  # of the optimizer
+    scheduler: str
+    stepped: int
+    horizon: int
+    made: tuple[Frame, ...]
+
+
 Mark = (
     KeptGradients | EvalModeLeft | EvaluatedInTrain | RateGone | LossLeftOut | FirstNotFinite | ScalerSkips
-    | LeafLosses | NothingLoaded | SavedFile | ReadState
+    | LeafLosses | NothingLoaded | SavedFile | ReadState | ClippedScaled | StateNotKept | GraphCut | LossSpread
+    | ScheduleOver
 )  # fmt: skip
 
 
@@ -179,12 +228,6 @@ class Retracted:
     model: int = 0
 
 
-def mark_from(value: Mapping[str, Any], homes: Homes) -> Mark | Retracted | None:
-    """Returns the mark in one line, None where it is none."""
-    make = _MAKERS.get(text_of(value.get("what")))
-    return make(value, homes) if make is not None else None
-
-
 def still_so(marks: list[Mark | Retracted]) -> tuple[Mark, ...]:
     """Returns the marks that no later one took back."""
     found: list[Mark] = []
@@ -194,114 +237,3 @@ def still_so(marks: list[Mark | Retracted]) -> tuple[Mark, ...]:
         else:
             found.append(mark)
     return tuple(found)
-
-
-def _kept(value: Mapping[str, Any], homes: Homes) -> KeptGradients:
-    return KeptGradients(
-        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), run=count_of(value.get("run")),
-        read=value.get("read") is True, stepped=frames_of(value.get("at"), homes),
-        backward=frames_of(value.get("backward_at"), homes),
-    )  # fmt: skip
-
-
-def _eval_left(value: Mapping[str, Any], homes: Homes) -> EvalModeLeft:
-    return EvalModeLeft(
-        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), run=count_of(value.get("run")),
-        trained=count_of(value.get("trained")), root=text_of(value.get("root")), module=text_of(value.get("module")),
-        evaluating=frames_of(value.get("eval_at"), homes), stepped=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-def _evaluated(value: Mapping[str, Any], homes: Homes) -> EvaluatedInTrain:
-    return EvaluatedInTrain(
-        root=text_of(value.get("root")), module=text_of(value.get("norm")), runs=count_of(value.get("runs")),
-        trained=count_of(value.get("trained")), optimizers=count_of(value.get("optimizers")),
-        path=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-def _rate_gone(value: Mapping[str, Any], homes: Homes) -> RateGone:
-    return RateGone(
-        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), run=count_of(value.get("run")),
-        first=count_of(value.get("first")), rate=real_of(value.get("rate")) or 0.0,
-        peak=real_of(value.get("peak")) or 0.0, scheduler=text_of(value.get("scheduler")),
-        stepped=number_of(value.get("stepped")), horizon=number_of(value.get("horizon")),
-        made=frames_of(value.get("made"), homes), path=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-def _left_out(value: Mapping[str, Any], homes: Homes) -> LossLeftOut:
-    loss = real_of(value.get("loss"))
-    return LossLeftOut(
-        run=count_of(value.get("run")), step=count_of(value.get("step")),
-        backwards=count_of(value.get("backwards")), loss=float("nan") if loss is None else loss,
-        name=text_of(value.get("name")), path=frames_of(value.get("at"), homes), guard=value.get("guard") is True,
-    )  # fmt: skip
-
-
-def _origin(value: Mapping[str, Any], homes: Homes) -> FirstNotFinite:
-    first = value.get("first")
-    last = value.get("last")
-    told: Mapping[str, Any] = first if isinstance(first, Mapping) else last if isinstance(last, Mapping) else {}
-    return FirstNotFinite(
-        step=count_of(value.get("step")), modules=count_of(value.get("modules")),
-        module=text_of(told.get("module")) if told is first else None, class_name=text_of(told.get("class")),
-        inputs=_ranges(told.get("input")), outputs=_ranges(told.get("output")),
-        weights_finite=told.get("weights_finite") is not False,
-    )  # fmt: skip
-
-
-def _ranges(value: Any) -> tuple[TensorRange, ...]:
-    return tuple(
-        TensorRange(
-            shape=text_of(one.get("shape")), read=count_of(one.get("read")), bad=count_of(one.get("bad")),
-            least=real_of(one.get("least")), most=real_of(one.get("most")), rms=real_of(one.get("rms")),
-        )
-        for one in some_of(value, MOST_TENSORS)
-        if isinstance(one, Mapping)
-    )  # fmt: skip
-
-
-def _skips(value: Mapping[str, Any], homes: Homes) -> ScalerSkips:
-    return ScalerSkips(
-        optimizer=number_of(value.get("optimizer")), run=count_of(value.get("run")), steps=count_of(value.get("steps")),
-        path=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-def _leaves(value: Mapping[str, Any], homes: Homes) -> LeafLosses:
-    path = frames_of(value.get("at"), homes)
-    return LeafLosses(run=count_of(value.get("run")), backwards=count_of(value.get("backwards")), path=path)
-
-
-def _loaded(value: Mapping[str, Any], homes: Homes) -> NothingLoaded:
-    return NothingLoaded(
-        model=count_of(value.get("model")), root=text_of(value.get("root")), keys=count_of(value.get("keys")),
-        given=tuple(text_of(one) for one in some_of(value.get("given"), MOST_TENSORS)),
-        wanted=tuple(text_of(one) for one in some_of(value.get("wanted"), MOST_TENSORS)),
-        step=count_of(value.get("step")), path=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-def _saved(value: Mapping[str, Any], homes: Homes) -> SavedFile:
-    return SavedFile(
-        file=text_of(value.get("file")), began_ns=count_of(value.get("began")), ended_ns=count_of(value.get("ns")),
-        empty=value.get("empty") is True, step=count_of(value.get("step")), path=frames_of(value.get("at"), homes),
-        counter=number_of(value.get("counter")),
-    )  # fmt: skip
-
-
-def _read(value: Mapping[str, Any], homes: Homes) -> ReadState:
-    return ReadState(
-        file=text_of(value.get("file")), counter=number_of(value.get("counter")),
-        optimizer=value.get("optimizer") is True, path=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-_MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
-    "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
-    "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
-    "leaf-losses": _leaves, "nothing-loaded": _loaded, "saved": _saved, "read": _read,
-    "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
-    "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
-}  # fmt: skip

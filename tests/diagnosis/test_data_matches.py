@@ -123,6 +123,29 @@ def test_parts_that_overlap_and_a_whole_set_on_each_rank_are_likely(tmp_path: Pa
     )  # fmt: skip
 
 
+def test_a_split_that_each_rank_draws_for_itself_is_told_with_the_line_that_draws_it(tmp_path: Path) -> None:
+    facts = {"sampler": "DistributedSampler", "num_replicas": "2"}
+    ranks = [
+        [source(one_pass(0, order), at=f"{tmp_path}/train.py:3", sampler_at=f"{tmp_path}/train.py:2",
+                sampler_rank=str(rank), **facts)]
+        for rank, order in enumerate((range(80), range(60, 140)))
+    ]  # fmt: skip
+    job = a_job(tmp_path, *ranks)
+    (tmp_path / "train.py").write_text(PROGRAM + "train, val = random_split(songs, [400, 100])\n")
+
+    title, fix, lines, _, _ = told(ranks_share_samples.match(job))
+
+    assert title.partition(": ")[2] == (
+        "the sampler of train.py:2 is told each rank's own rank of 2, and the data set that it divides is not the same "
+        "on all of them"
+    )
+    assert fix == (
+        "draw the split alike on all ranks, whatever their seeds: random_split(data, lengths, "
+        "generator=torch.Generator().manual_seed(0))"
+    )
+    assert lines == (f"train.py:{PROGRAM.count(chr(10)) + 1}", "train.py:2", "train.py:3")
+
+
 def test_beside_a_crash_it_is_no_root_and_after_ctrl_c_it_is(tmp_path: Path) -> None:
     ranks = shared(tmp_path).ranks
     crashed = made.a_job(*ranks, code=1, cwd=tmp_path)
@@ -145,6 +168,37 @@ def test_a_forgotten_set_epoch_is_said_with_the_line_of_the_sampler(tmp_path: Pa
         Confidence.CONFIRMED,
         (0, 1),
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "fix"),
+    [
+        (("accelerate/data_loader.py:9", "lightning/pytorch/loops/fit_loop.py:4", "lightning/pytorch/trainer.py:2"),
+         "write sampler.set_epoch(epoch) in on_train_epoch_start() of the module or a callback: lightning goes over "
+         "the loader itself"),
+        (("accelerate/data_loader.py:9", "transformers/trainer.py:4"),
+         "write sampler.set_epoch(epoch) in on_epoch_begin() of a TrainerCallback: transformers goes over the loader "
+         "itself"),
+        (("accelerate/data_loader.py:9",),
+         "call set_epoch(epoch) in the loop over epochs, before train.py:6, on the loader that accelerator.prepare() "
+         "returned"),
+        (("fastloop/run.py:9",),
+         "write sampler.set_epoch(epoch) in a callback that is called before each epoch: fastloop goes over the loader "
+         "itself"),
+    ],
+)  # fmt: skip
+def test_under_a_trainer_the_fix_of_a_forgotten_set_epoch_is_said_of_where_it_lets_a_program_in(
+    tmp_path: Path, path: tuple[str, ...], fix: str
+) -> None:
+    passes = [one_pass(n, ORDER, epoch=0, epoch_now=0) for n in range(2)]
+    facts = {"sampler": "DistributedSampler", "shuffle": "1"}
+    read = [source(*passes, at=f"{tmp_path}/train.py:3", sampler_at=f"{tmp_path}/train.py:2", **facts)]
+    inside = (f"/env/lib/python3.11/site-packages/{place}" for place in path)
+    iterated = made.event("loader-iter", "workers=0 dataset=Songs", *inside, f"{tmp_path}/train.py:6")
+    match = epochs_repeat_order.match(a_job(tmp_path, read, read, events=[iterated]))
+    assert match is not None
+    assert match.finding.fix is not None
+    assert match.finding.fix.text == fix
 
 
 @pytest.mark.parametrize(

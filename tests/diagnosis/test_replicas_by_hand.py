@@ -16,6 +16,7 @@ from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import discover
 from diagnostics.diagnosis import silent
 from diagnostics.diagnosis.silent import (
+    buffers_differ,
     gradients_erased,
     gradients_zero,
     model_never_wrapped,
@@ -172,7 +173,8 @@ OFF = replace(DDP, iterations=0, synchronised=False)
 STALE = replace(MODEL, in_model=(False, True), loose=(("head.weight", "4x3"),), loose_count=1)
 SIGNATURES = (
     wrapper_bypassed, no_sync_left_on, parameters_left_alone, second_model_unwrapped, model_never_wrapped,
-    weights_differ, weights_never_change, gradients_erased, gradients_zero, weights_not_finite, optimizer_of_others,
+    buffers_differ, weights_differ, weights_never_change, gradients_erased, gradients_zero, weights_not_finite,
+    optimizer_of_others,
 )  # fmt: skip
 
 
@@ -354,3 +356,60 @@ def test_what_a_call_of_the_program_might_still_average_is_not_told_while_it_run
     assert said(facts=running) == []
     assert said(facts=running, calls=(call("all_reduce", "scalar", 4, 9),)) == [Confidence.CONFIRMED]
     assert said() == [Confidence.LIKELY]
+
+
+def with_buffers(job: Job, value: Numbers, names: tuple[str, ...] = ("encoding.B",)) -> Job:
+    """Returns the job with buffers that hold this number of a rank and a step."""
+    processes = []
+    for process in job.processes:
+        looks = tuple(
+            replace(
+                look,
+                model=replace(look.model, buffers=tuple((name, "2x24") for name in names)),
+                buffers=tuple(tensor(value(process.rank or 0, look.step)) for _ in names),
+            )
+            for look in process.prints.looks
+        )
+        processes.append(replace(process, prints=replace(process.prints, looks=looks)))
+    return a_job(*processes, code=0, cwd=job.facts.cwd)
+
+
+def test_constants_that_differ_under_equal_gradients_are_told_and_what_changes_is_not(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN + 'self.register_buffer("B", torch.randn(2, 24))\n')
+
+    def said(value: Numbers, gradients: Numbers = same, **fields: Any) -> tuple[str, ...]:
+        found = buffers_differ.match(with_buffers(ranks(same, gradients, folder=tmp_path, **fields), value))
+        return (found.finding.title, *found.locations[:2]) if found is not None else ()
+
+    assert said(lambda rank, _: 1.0 + rank) == (
+        "encoding.B is another constant on each of ranks 0, 1, while the gradients of all are equal",
+        "train.py:10",
+        "train.py:3",
+    )
+    assert said(lambda rank, step: 1.0 + rank * step) == ()  # statistics of a rank's own data
+    assert said(lambda *_: 1.0) == ()
+    assert said(lambda rank, _: 1.0 + 2 * rank) == ()  # each rank's part of a grid
+    assert said(lambda rank, _: 1.0 + rank, own_gradients) == ()  # each rank trains a model of its own
+    assert said(lambda rank, _: 1.0 + rank, lambda *_: 0.0, other=(same, lambda *_: 0.0)) == ()
+
+
+def test_what_one_broadcast_made_equal_and_nothing_averages_is_told_with_the_line_that_is_not_reached(
+    tmp_path: Path,
+) -> None:
+    never = "for p in parameters:\n    dist.all_reduce(p.grad)\n"
+    (tmp_path / "train.py").write_text(TRAIN + never)
+    first = (call("broadcast", "4x3", 1, 10), call("broadcast", "3x2", 2, 10))
+
+    def said(*calls: CollectiveCall) -> tuple[str, ...]:
+        job = ranks(own, own_gradients, wrappers=(), model=ALONE, calls=calls, folder=tmp_path)
+        found = model_never_wrapped.match(job)
+        return (found.finding.title, *found.locations) if found is not None else ()
+
+    assert said(*first, *LOSSES) == (
+        "The models of ranks 0, 1 drift apart: a.weight differs from step 2 on, since gradients are "
+        "never averaged: train.py:11, which would do it, is not reached",
+        "train.py:4",
+        "train.py:11",
+        "train.py:8",
+    )
+    assert said(*first, call("all_reduce", "4x3", 6, 11), *LOSSES) == ()

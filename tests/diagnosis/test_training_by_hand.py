@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 from hand_made import a_job, a_process, agent, event, frames
 
-from diagnostics import diagnosis
 from diagnostics.core.findings import Confidence, Role
-from diagnostics.core.registry import discover
 from diagnostics.diagnosis.silent import weights_differ
 from diagnostics.diagnosis.training import (
     checkpoint_empty,
@@ -404,10 +402,3 @@ def test_gradients_that_reach_only_a_scale_are_told_with_the_line_that_gathers()
     assert said(shapes=("2x2", "2x2", "32")) == nothing
     assert said(in_model=(False, False, True)) == nothing
     assert said(VALUE) == nothing
-
-
-def test_all_signatures_of_one_rank_are_asked_here() -> None:
-    asked = {one.CODE for one in SIGNATURES}
-    asked |= {one.CODE for one in (checkpoint_written_by_several, layers_never_trained, gradients_died)}
-    asked |= {ranks_step_unequally.CODE, gradients_reach_little.CODE, resumed_from_the_start.CODE}
-    assert {code for code in discover(diagnosis, broken=[]) if code.startswith("D9")} == asked

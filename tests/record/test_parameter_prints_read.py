@@ -22,13 +22,13 @@ from diagnostics.record.parameter_prints import (
 MODEL: dict[str, Any] = {
     "what": "model", "optimizer": 0, "class": "SGD", "at": [["train.py", 9, "main"]], "made": [["train.py", 4, "main"]],
     "names": ["a", "b"], "shapes": ["4x3", "scalar"], "wrapper": [1, -1], "sharded": [False, True],
-    "in_model": [True, False], "loose": [["c", "2"]], "loose_count": 1, "late": 1,
+    "in_model": [True, False], "loose": [["c", "2"]], "loose_count": 1, "late": 1, "buffers": [["d", "3"], 5],
     "loaded": False, "learns": [True, False],
 }  # fmt: skip
 STEP: dict[str, Any] = {
     "what": "step", "optimizer": 0, "step": 2, "values": [[7, 0.5, -1], "sharded"],
     "gradients": [None, [8, "nan", "inf"]], "rates": [0.1, None], "closure": False, "graded": 1, "loss": 2.5,
-    "backwards": 3, "world_size": 2, "number": 11, "loose": [[[7, 0.5, -1], None], 3],
+    "backwards": 3, "world_size": 2, "number": 11, "loose": [[[7, 0.5, -1], None], 3], "buffers": [[8, 0.5, -1]],
     "wrappers": [{"class": "Net", "at": [["train.py", 3, "main"]], "ranks": [0, 1], "iterations": 1,
                   "ran": True, "synchronised": False, "inner_called": True, "inner_at": [], "ignored": 0, "hooks": 0}],
 }  # fmt: skip
@@ -47,6 +47,7 @@ def test_all_that_is_written_is_read() -> None:
     model = OptimizedModel(
         optimizer=0, class_name="SGD", stepped=frame(9), made=frame(4), names=("a", "b"), shapes=("4x3", "scalar"),
         wrapper=(1, -1), sharded=(False, True), in_model=(True, False), loose=(("c", "2"),), loose_count=1,
+        buffers=(("d", "3"),),
         late=1, loaded=False, learns=(True, False),
     )  # fmt: skip
     wrapper = WrapperFacts(
@@ -64,6 +65,7 @@ def test_all_that_is_written_is_read() -> None:
                 gradients=(NO_GRADIENT, number), rates=(0.1, None), graded=1, closure=False, loss=2.5, backwards=3,
                 world_size=2, number=11, wrappers=(wrapper,),
                 loose=((TensorPrint(checksum=7, size=0.5, first=-1.0), NO_GRADIENT),),
+                buffers=(TensorPrint(checksum=8, size=0.5, first=-1.0),),
             ),
         ),
         bad_losses=(BadLoss(loss=float("inf"), backward=8, steps=7, path=frame(8)),),

@@ -8,17 +8,22 @@ from typing import Any
 from diagnostics.core.frame import Frame
 from diagnostics.record.parameter_prints import ParameterPrints, prints_from_text
 from diagnostics.record.training_marks import (
+    ClippedScaled,
     EvalModeLeft,
     EvaluatedInTrain,
     FirstNotFinite,
+    GraphCut,
     KeptGradients,
     LeafLosses,
     LossLeftOut,
+    LossSpread,
     NothingLoaded,
     RateGone,
     ReadState,
     SavedFile,
     ScalerSkips,
+    ScheduleOver,
+    StateNotKept,
     TensorRange,
 )
 
@@ -45,6 +50,13 @@ LINES: list[dict[str, Any]] = [
      "step": 0},
     {"what": "saved", "file": "/job/a.pt", "began": 5, "ns": 9, "empty": True, "step": 4, "counter": 3, "at": AT},
     {"what": "read", "file": "/job/a.pt", "counter": None, "optimizer": True, "at": AT},
+    {"what": "clipped-scaled", "optimizer": 0, "run": 10, "limit": 1, "norm": 8.5, "scale": None, "at": AT},
+    {"what": "state-not-kept", "loaded": False, "root": "Net", "file": "a.pt", "since": 3, "step": 9, "taken": AT,
+     "at": []},
+    {"what": "graph-cut", "run": 10, "step": 20, "parameters": 4, "names": ["a.weight", "a.bias"], "at": AT},
+    {"what": "loss-spread", "run": 2, "given": [8, 1], "made": [8, 8], "at": AT},
+    {"what": "schedule-over", "optimizer": 0, "step": 32, "scheduler": "LinearLR", "stepped": 64, "horizon": 60,
+     "made": AT},
 ]  # fmt: skip
 MARKS = (
     KeptGradients(optimizer=1, step=11, run=10, read=True, stepped=PATH, backward=()),
@@ -69,6 +81,11 @@ MARKS = (
     NothingLoaded(model=77, root="Net", keys=2, given=("m.a",), wanted=("a",), step=0, path=PATH),
     SavedFile(file="/job/a.pt", began_ns=5, ended_ns=9, empty=True, step=4, path=PATH, counter=3),
     ReadState(file="/job/a.pt", counter=None, optimizer=True, path=PATH),
+    ClippedScaled(optimizer=0, run=10, limit=1.0, norm=8.5, scale=None, path=PATH),
+    StateNotKept(loaded=False, root="Net", file="a.pt", since=3, step=9, taken=PATH, path=()),
+    GraphCut(run=10, step=20, parameters=4, names=("a.weight", "a.bias"), path=PATH),
+    LossSpread(run=2, given=(8, 1), made=(8, 8), path=PATH),
+    ScheduleOver(optimizer=0, step=32, scheduler="LinearLR", stepped=64, horizon=60, made=PATH),
 )  # fmt: skip
 
 

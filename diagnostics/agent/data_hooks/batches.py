@@ -7,6 +7,7 @@ nothing else of a batch is looked at.
 from __future__ import annotations
 
 import functools
+import opcode
 import sys
 import weakref
 
@@ -14,6 +15,7 @@ from ..shared import batch_layout as layout
 from . import batch_file, batch_prints, gradient_groups
 from .loader_facts import facts_of, group_exists
 
+FOR_ITER = opcode.opmap["FOR_ITER"]
 MOST_BUILT = 256  # loaders and samplers of which it is remembered where they were built
 
 
@@ -89,10 +91,13 @@ class Batches:
             self._current = one, 0
         file.write_pass(one)
 
-    def ended(self, iterator):
-        """A loader has no more batches."""
+    def ended(self, iterator, frame):
+        """A loader has no more batches; `frame` asked for one."""
         one, file = vars(iterator).get("_ups_doctor_pass"), self._file
         if one is None or file is None:
+            return
+        if one.flags & layout.FLAG_ENDED:
+            self._spent(one, iterator, frame)
             return
         self._write_given()
         reference = vars(iterator).get("_ups_doctor_sampler")
@@ -102,6 +107,15 @@ class Batches:
         one.flags |= layout.FLAG_ENDED
         self._update(one)
         file.write_pass(one)
+
+    def _spent(self, one, iterator, frame):
+        """An iterator that came to its end is gone over once more. Who asks it by next() may know."""
+        code, at = frame.f_code.co_code, frame.f_lasti
+        if not 0 <= at < len(code) or code[at] != FOR_ITER:
+            return
+        count = vars(iterator)["_ups_doctor_spent"] = vars(iterator).get("_ups_doctor_spent", 0) + 1
+        if count >= 2 and not count & count - 1:  # at 2, 4, 8 ...
+            self._agent.event("loader-spent", "dataset=%s" % type(iterator._dataset).__name__, count, frame)
 
     def _print(self, file, one, number, prints, indices):
         flags = layout.FLAG_UNREAD if prints is None else layout.FLAG_CONSTANT if prints.constant else 0

@@ -101,7 +101,7 @@ def _watch_iterator(recorder, owner, timings):
             batch = next_batch(self)
         except StopIteration:
             try:
-                recorder.ended(self)
+                recorder.ended(self, sys._getframe(1))
             except Exception:
                 pass  # the pass reads as not ended
             raise

@@ -17,7 +17,7 @@ import weakref
 from math import isfinite
 
 from ..imports import when_imported
-from . import tensor_samples, wrapped_models
+from . import buffer_prints, tensor_samples, wrapped_models
 from .dynamo import compiling_test, leave_uncompiled
 from .wrapped_models import Models, after_init, own_frames
 
@@ -108,7 +108,7 @@ class Prints:
             if self.marks is not None and not self.marks.broken:
                 with tensor_samples.unseen():
                     self.marks.backward_ended()
-            for followed in list(self._followed.values()):
+            for followed in self.all_followed():
                 if followed.count + 1 >= followed.next and not self._broken:
                     optimizer = followed.ref()
                     with tensor_samples.unseen():
@@ -119,6 +119,10 @@ class Prints:
     def followed(self, optimizer):
         """Returns what is known of an optimizer that made a step, else None."""
         return self._followed.get(id(optimizer))
+
+    def all_followed(self):
+        """Returns what is known of each optimizer that made a step."""
+        return list(self._followed.values())
 
     def _follow(self, optimizer):
         key = id(optimizer)
@@ -144,7 +148,8 @@ class Prints:
         parameters = [one for group in optimizer.param_groups for one in group["params"]]
         if len(parameters) > MOST_TENSORS:  # evenly, and the same ones on all ranks
             parameters = [parameters[index * len(parameters) // MOST_TENSORS] for index in range(MOST_TENSORS)]
-        loose = self._tell_model(optimizer, followed, parameters, at)
+        buffers = buffer_prints.buffers_of(self.models.roots())
+        loose = self._tell_model(optimizer, followed, parameters, buffers, at)
         share = tensor_samples.share_of(2 * len(parameters))
         rows = [_row(one, share) for one in parameters]
         self.write(
@@ -153,12 +158,13 @@ class Prints:
                 "values": [row[0] for row in rows], "gradients": [row[1] for row in rows],
                 "rates": [_rate(group.get("lr")) for group in optimizer.param_groups[:8]], "closure": closure,
                 "loose": [_row(one, tensor_samples.LEAST_OF_ONE) for one in loose],
-                "graded": followed.graded, "loss": tensor_samples.shown(self._loss), "backwards": self._backwards,
+                "buffers": buffer_prints.prints_of(buffers), "graded": followed.graded,
+                "loss": tensor_samples.shown(self._loss), "backwards": self._backwards,
                 "wrappers": self.models.wrapper_facts(), **_group_facts(),
             }
         )  # fmt: skip
 
-    def _tell_model(self, optimizer, followed, parameters, at):
+    def _tell_model(self, optimizer, followed, parameters, buffers, at):
         """Writes names, shapes and what synchronises them, where that is new; returns what is in no optimizer."""
         known = self.models.parameters()
         wrappers = self.models.living()
@@ -182,6 +188,7 @@ class Prints:
             if key not in all_own and one.requires_grad and one.grad is not None
         ]  # fmt: skip
         model["loose"] = [[name, "x".join(map(str, one.shape)) or "scalar"] for name, one in loose[:MOST_LOOSE]]
+        model["buffers"] = [[name, "x".join(map(str, one.shape))] for name, one in buffers]
         model["loose_count"] = len(loose)
         model["late"] = self.models.made_late({id(one) for _, one in loose[:MOST_LOOSE]})
         model["loaded"] = self.marks is None or self.marks.has_loaded()
@@ -220,11 +227,12 @@ def _ids(optimizer):
 
 def _row(parameter, share):
     """Returns the print of a parameter and of its gradient; a text says why there is none, None that it has none."""
-    why = tensor_samples.why_not(parameter)
-    value = why or tensor_samples.print_of(parameter, share)
-    gradient = parameter.grad
+    held, gradient = tensor_samples.local_of(parameter), parameter.grad
+    why = tensor_samples.why_not(held)
+    value = why or tensor_samples.print_of(held, share)
     if gradient is None:
         return value, None
+    gradient = tensor_samples.local_of(gradient)
     why = tensor_samples.why_not(gradient)
     return value, why or tensor_samples.print_of(gradient, share)
 
@@ -234,7 +242,7 @@ def _graded(optimizer):
     found = 0
     for group in optimizer.param_groups:
         for parameter in group["params"][:MOST_GRADED]:
-            gradient = parameter.grad
+            gradient = tensor_samples.local_of(parameter.grad)
             if gradient is not None and not tensor_samples.why_not(gradient):
                 found += tensor_samples.print_of(gradient, tensor_samples.LEAST_OF_ONE)[1] not in (None, 0)
     return found
@@ -271,7 +279,7 @@ def _group_facts():
 
 def watch(agent):
     """Hooks the steps of all optimizers, where this torch can tell of them before they are made; returns the Prints."""
-    leave_uncompiled(sys.modules[__name__], tensor_samples, wrapped_models)
+    leave_uncompiled(sys.modules[__name__], buffer_prints, tensor_samples, wrapped_models)
     prints = Prints(agent)
     prints.models.follow(agent.modules.names)
     prints.models.activity = agent.modules

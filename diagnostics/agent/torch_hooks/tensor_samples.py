@@ -43,6 +43,12 @@ def why_not(tensor):
     return "" if _is_dense(tensor) and _is_there(tensor) else UNREADABLE
 
 
+def local_of(tensor):
+    """Returns this rank's own shard of a DTensor, the tensor itself where it is none or has nothing of it."""
+    local = getattr(tensor, "_local_tensor", None) if type(tensor).__name__ == "DTensor" else None
+    return local if type(local) is sys.modules["torch"].Tensor and local.numel() else tensor
+
+
 def unseen():
     """Returns a context in which no mode of the job (torch.overrides.TorchFunctionMode) sees what is asked."""
     return sys.modules["torch"]._C.DisableTorchFunction()

@@ -110,24 +110,32 @@ class Models:
     def parameters(self):
         """Returns {id of a parameter: (name, sharded)} over all models that were called or wrapped."""
         found = {}
-        for root in self._roots():
+        for root in self.roots():
             for name, parameter, sharded in walk(root):
                 found.setdefault(id(parameter), (name, sharded, parameter))
         return found
 
-    def _roots(self):
+    def roots(self):
+        """Returns what was called or wrapped, the largest first: a part that was called by itself has shorter names."""
         roots = [wrapper for _, wrapper in self.living()]
         for key in list(self.called())[:MOST_ROOTS]:
             alive = self._names._alive.get(key)
             root = alive() if alive is not None else None
             if root is not None:
                 roots.append(root)
-        # The largest first: a part that was called by itself has shorter names.
         return sorted(roots, key=lambda root: -sum(1 for _ in root.modules()))
 
 
 def walk(root):
     """Yields (dotted name, parameter, whether FSDP shards it), wrappers left out of the names."""
+    for path, module, sharded in modules_in(root):
+        for name, parameter in (module.__dict__.get("_parameters") or {}).items():
+            if parameter is not None:
+                yield ("%s.%s" % (path, name) if path else name), parameter, sharded
+
+
+def modules_in(root):
+    """Yields (dotted path, module, whether FSDP shards it), each module once, wrappers left out of the paths."""
     seen, waiting = set(), [("", root, False)]
     while waiting:
         path, module, sharded = waiting.pop()
@@ -135,9 +143,7 @@ def walk(root):
             continue
         seen.add(id(module))
         sharded = sharded or type(module).__name__ == SHARDED_BY
-        for name, parameter in (module.__dict__.get("_parameters") or {}).items():
-            if parameter is not None:
-                yield ("%s.%s" % (path, name) if path else name), parameter, sharded
+        yield path, module, sharded
         skipped = WRAPPED_IN.get(type(module).__name__)
         for name, child in reversed(list((module.__dict__.get("_modules") or {}).items())):
             if child is not None:

@@ -11,6 +11,7 @@ from .part import Part, is_due
 MODULE = "torch.optim.lr_scheduler"
 NOTHING = 1e-7  # of the highest rate there was
 MOST_SCHEDULERS = 16
+EVERY = 8  # steps
 _HORIZONS = ("T_max", "total_steps", "total_iters", "step_size", "num_training_steps")
 
 
@@ -29,6 +30,7 @@ class Rates(Part):
     def forget(self):
         """Starts over."""
         self._rates, self._schedulers = {}, []  # number of an optimizer -> Rate; (weak reference, where it was made)
+        self._ended = set()  # ids of schedulers that came to their end
 
     def step(self, optimizer, followed):
         """Looks at the rate that this step uses."""
@@ -38,6 +40,8 @@ class Rates(Part):
         known = self._rates.get(followed.index)
         if known is None:
             known = self._rates[followed.index] = Rate()
+        if not followed.count % EVERY and self._schedulers:
+            self._tell_ended(optimizer, followed)
         if rate > known.peak:
             known.peak, known.run = rate, 0
         elif rate > NOTHING * known.peak or not known.peak:
@@ -53,6 +57,19 @@ class Rates(Part):
         """Notes a new scheduler."""
         if len(self._schedulers) < MOST_SCHEDULERS:
             self._schedulers.append((weakref.ref(scheduler), frames))
+
+    def _tell_ended(self, optimizer, followed):
+        """Tells once of each scheduler that made as many steps as it says there will be."""
+        for reference, frames in self._schedulers:
+            one = reference()
+            if one is None or id(one) in self._ended or getattr(one, "optimizer", None) is not optimizer:
+                continue
+            facts = facts_of(one)
+            if facts["horizon"] and facts["stepped"] and facts["stepped"] >= facts["horizon"]:
+                self._ended.add(id(one))
+                self.marks.tell(
+                    "schedule-over", optimizer=followed.index, step=followed.count, made=frames, **facts
+                )  # fmt: skip
 
     def _tell(self, optimizer, followed, known, rate, at):
         found = [(one(), frames) for one, frames in self._schedulers]

@@ -13,8 +13,11 @@ from ..imports import when_imported
 from ..torch_hooks import wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
+    clipped_gradients,
+    cut_graphs,
     guards,
     kept_gradients,
+    kept_states,
     leaf_losses,
     learning_rates,
     loss_scalers,
@@ -23,6 +26,7 @@ from . import (
     part,
     root_modes,
     roots,
+    spread_losses,
     state_loads,
     written_files,
 )
@@ -40,9 +44,11 @@ class Marks:
         self.loads = 0  # files and states that were
         self.roots, self.origin = roots.Roots(), module_values.Origin(self)
         self.modes, self.rates = root_modes.Modes(self), learning_rates.Rates(self)
+        self.clips, self.cuts = clipped_gradients.ClippedGradients(self), cut_graphs.CutGraphs(self)
+        self.states = kept_states.KeptStates(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
-            leaf_losses.LeafWatch(self),
+            leaf_losses.LeafWatch(self), self.clips, self.cuts, spread_losses.SpreadLosses(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
@@ -52,6 +58,7 @@ class Marks:
         """Starts over, in a forked child."""
         self._left, self.broken, self.steps = MOST_MARKS, False, 0
         self.roots = roots.Roots()
+        self.states.forget()
         for tell in self._on_fork:
             tell()
 
@@ -98,6 +105,20 @@ class Marks:
         """Returns how many optimizers made a step."""
         return self._prints.made
 
+    def counts(self):
+        """Returns how many steps each optimizer made, by its number."""
+        return {one.index: one.count for one in self._prints.all_followed()}
+
+    def holder_of(self, tensor):
+        """Returns the number of the optimizer whose parameter lies where this tensor does, None without one."""
+        address = tensor.data_ptr()
+        for followed in self._prints.all_followed():
+            optimizer = followed.ref()
+            for group in optimizer.param_groups if optimizer is not None else ():
+                if any(type(one).__name__ == "Parameter" and one.data_ptr() == address for one in group["params"]):
+                    return followed.index
+        return None
+
     def count_of(self, optimizer):
         """Returns how many steps an optimizer began."""
         followed = self._prints.followed(optimizer)
@@ -107,6 +128,13 @@ class Marks:
         """Returns which optimizer it is in the order of first steps, None for one that made no step."""
         followed = self._prints.followed(optimizer)
         return followed.index if followed is not None else None
+
+    def names_of(self, parameters):
+        """Returns the names of those that an optimizer holds."""
+        models = self._prints.models
+        held = {id(one) for each in list(models.optimizers) for group in each.param_groups for one in group["params"]}
+        known = models.parameters()
+        return [known[id(one)][0] for one in parameters if id(one) in held and id(one) in known]
 
     def tell(self, what, **facts):
         """Writes one mark."""
@@ -124,14 +152,18 @@ class Marks:
 def watch(agent, prints):
     """Has `prints` and the calls of modules tell; wraps what makes schedulers, scalers, states and files."""
     leave_uncompiled(
-        sys.modules[__name__], guards, kept_gradients, leaf_losses, learning_rates, loss_scalers, lost_losses,
-        module_values, part, root_modes, roots, state_loads, written_files,
+        sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states, leaf_losses,
+        learning_rates, loss_scalers, lost_losses, module_values, part, root_modes, roots, spread_losses, state_loads,
+        written_files,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
     agent.at_fork.append(marks.forget)
     _watch_forwards(agent.modules, marks)
     state_loads.watch(marks)
+    kept_states.watch(marks)
+    clipped_gradients.watch(marks.clips)
+    cut_graphs.watch(marks.cuts)
     written_files.watch(marks)
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))

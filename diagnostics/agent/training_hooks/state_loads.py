@@ -16,6 +16,10 @@ SHOWN = 3
 def watch(marks):
     """Compares what a state held with what the model took."""
 
+    def loads(frame, args, kwargs):
+        if not marks.broken:
+            marks.states.loaded(args[0], args[1] if len(args) > 1 else kwargs.get("state_dict"), frame)
+
     def loaded(frame, result, args, kwargs):
         module = unwrapped(args[0])
         state = args[1] if len(args) > 1 else kwargs.get("state_dict")
@@ -33,4 +37,4 @@ def watch(marks):
             marks.tell("something-loaded", model=id(module), step=marks.steps)
 
     refused = set()
-    when_imported(MODULE, lambda: wrap_method(sys.modules[MODULE].Module, "load_state_dict", after=loaded))
+    when_imported(MODULE, lambda: wrap_method(sys.modules[MODULE].Module, "load_state_dict", loads, loaded))

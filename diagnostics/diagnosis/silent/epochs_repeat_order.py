@@ -22,13 +22,20 @@ from diagnostics.diagnosis.silent_match import as_told, prints_text
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.epoch_order import RepeatedOrder, Repeats, repeated_order
-from diagnostics.dynamic.samples.loader_lines import iterated_at, lines_of, sampler_name
+from diagnostics.dynamic.samples.loader_lines import iterated_at, lines_of, sampler_name, trainer_of
 
 CODE = "D511"
 NAME = "epochs-repeat-order"
 CLASS = "missing-set-epoch"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
+
+# Where a trainer that has the loop over epochs lets a program in.
+_HOOKS = {
+    "lightning": "on_train_epoch_start() of the module or a callback",
+    "pytorch_lightning": "on_train_epoch_start() of the module or a callback",
+    "transformers": "on_epoch_begin() of a TrainerCallback",
+}
 
 
 def match(job: Job) -> Match | None:
@@ -106,6 +113,13 @@ def _fix(job: Job, found: RepeatedOrder) -> str:
             "set persistent_workers=False, or keep the epoch in shared memory: a torch.zeros((), dtype=torch.long)"
             ".share_memory_() made in __init__, with fill_(epoch) in set_epoch"
         )
-    loop = iterated_at(found.loaders[0])
+    loop, trainer = iterated_at(found.loaders[0]), trainer_of(found.loaders[0])
+    name = sampler_name(job, found.loaders[0])
+    if trainer == "accelerate":  # what it prepares hands the epoch on, and the loop is the program's own
+        at = f", before {job.line(loop[0])}" if loop else ""
+        return f"call set_epoch(epoch) in the loop over epochs{at}, on the loader that accelerator.prepare() returned"
+    if trainer:
+        hook = _HOOKS.get(trainer, "a callback that is called before each epoch")
+        return f"write {name}.set_epoch(epoch) in {hook}: {trainer} goes over the loader itself"
     before = f" in the loop over epochs, before {job.line(loop[0])}" if loop else " before each epoch"
-    return f"write {sampler_name(job, found.loaders[0])}.set_epoch(epoch){before}"
+    return f"write {name}.set_epoch(epoch){before}"

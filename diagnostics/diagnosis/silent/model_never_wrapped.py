@@ -15,6 +15,7 @@ from __future__ import annotations
 from diagnostics.diagnosis.replica_match import not_averaged
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.pending_exchanges import averaging_never_reached
 from diagnostics.dynamic.replicas.source_lines import model_in, own, text_of
 from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 
@@ -33,6 +34,18 @@ def match(job: Job) -> Match | None:
     first = gap.found.processes[0]
     made = own(first, gap.found.model.made)[:1]
     model = model_in(text_of(job, made[0])) if made else "model"
+    missed = averaging_never_reached(job, gap.found)[:1]
+    if missed:
+        return not_averaged(
+            job,
+            gap,
+            code=CODE,
+            name=NAME,
+            why=f"gradients are never averaged: {job.line(missed[0])}, which would do it, is not reached",
+            fix="let the loop around it go over the parameters: what model.parameters() gives is used up by the "
+            "first who goes over it, such as an optimizer; keep list(model.parameters())",
+            places=(*made, *missed),
+        )
     before = f" before {job.line(made[0])}" if made else ""
     return not_averaged(
         job,

@@ -14,14 +14,17 @@ set_epoch on that sampler before each epoch; shard an IterableDataset by rank.
 
 from __future__ import annotations
 
+import re
+
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Fix
-from diagnostics.core.wording import sentence, shown_ranks
+from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.diagnosis.silent_match import as_told, print_table
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.source_lines import lines_like
 from diagnostics.dynamic.samples.loader_lines import PLAIN_SAMPLERS, dataset_words, lines_of
 from diagnostics.dynamic.samples.shared_samples import SampleSharing, SharedSamples, shared_samples
 
@@ -31,6 +34,9 @@ CLASS = "duplicate-data"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
+# How a program draws a part of a data set.
+_DRAWN = re.compile(r"\brandom_split\(|\btrain_test_split\(|\brandperm\(|\bpermutation\(|\bshuffle\(")
+
 
 def match(job: Job) -> Match | None:
     """Returns the ranks that read the same samples, None where each reads its own or may read those of others."""
@@ -39,7 +45,8 @@ def match(job: Job) -> Match | None:
         return None
     loader = found.loaders[0]
     lines = lines_of(job, loader)
-    frames = loader.sampler_at() or loader.built_at()
+    drawn = lines_like(job, loader.process, _DRAWN)[:2] if _divide_other_sets(found) else ()
+    frames = drawn or loader.sampler_at() or loader.built_at()
     return as_told(
         job,
         blamed(
@@ -54,12 +61,18 @@ def match(job: Job) -> Match | None:
                 *(source_evidence(job, frames[0]) if frames else ()),
             ],
             fix=Fix(text=_fix(job, found)),
-            locations=lines,
+            locations=distinct([*map(job.line, drawn), *lines]),
             confidence=Confidence.CONFIRMED if found.sure else Confidence.LIKELY,
             outcome=JobOutcome.SILENT_WRONG,
             began_s=loader.process.began_s,
         ),
     )
+
+
+def _divide_other_sets(found: SharedSamples) -> bool:
+    """Whether each sampler is told a rank of its own: what it divides is not the same on all ranks then."""
+    told = [(one.source.number("sampler_rank"), one.source.number("num_replicas")) for one in found.loaders]
+    return None not in told[0] and len({rank for rank, _ in told}) == len(told) and told[0][1] != 1
 
 
 def _title(found: SharedSamples, lines: tuple[str, ...]) -> str:
@@ -82,6 +95,11 @@ def _cause(found: SharedSamples, lines: tuple[str, ...]) -> str:
     late = "the process group did not exist yet when it was built"
     if facts.get("kind") == "iterable":
         return f"the loader{place} reads an IterableDataset that is not divided by rank"
+    if _divide_other_sets(found):
+        return (
+            f"the sampler{place} is told each rank's own rank of {replicas}, and the data set that it divides is not "
+            "the same on all of them"
+        )
     if replicas is not None and rank is not None:
         said = f"the sampler{place} is told rank={rank} of num_replicas={replicas} on each of them"
         return f"{said}, {late}" if facts.get("group_at_sampler") == "0" else said
@@ -102,6 +120,11 @@ def _fix(job: Job, found: SharedSamples) -> str:
         )
     if facts.get("kind") == "input":
         return "give each rank its own samples: order[rank::world_size] of the order that all ranks shuffle alike"
+    if _divide_other_sets(found):
+        return (
+            "draw the split alike on all ranks, whatever their seeds: random_split(data, lengths, "
+            "generator=torch.Generator().manual_seed(0))"
+        )
     before = "after init_process_group, " if facts.get("group_at_loader") == "0" else ""
     if facts.get("num_replicas") is not None:
         given = "num_replicas=dist.get_world_size(), rank=dist.get_rank()"

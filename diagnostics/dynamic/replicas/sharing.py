@@ -15,18 +15,36 @@ from diagnostics.dynamic.replicas.replicas import Replicas
 from diagnostics.record.agent_data import CollectiveCall
 
 SCALARS = 16  # elements: so few are metrics
+ENOUGH = 10  # steps
 _QUIET = {*operations.CARRY_NOTHING, "wait"}
 
 
 def exchanges_model(found: Replicas) -> bool:
-    """Whether any rank called an operation from Python that may carry parameters or gradients of this model."""
+    """Whether any rank called an operation from Python that may carry parameters or gradients of this model.
+
+    What went before the first look, that is before the first step, may have made the replicas equal and no more.
+    Between steps it goes on.
+    """
     sizes = {elements(shape) for shape in found.model.shapes}
     parts = {size for size in sizes if size > SCALARS}
     whole = sum(elements(shape) for shape in found.model.shapes)
     return any(
-        call.op not in _QUIET and (elements(call.shape) in parts or 2 * elements(call.shape) >= whole)
-        for call in _calls(found.processes)
+        call.op not in _QUIET
+        and (elements(call.shape) in parts or 2 * elements(call.shape) >= whole)
+        and not _is_of_the_start(found, process, call)
+        for process in found.processes
+        for call in _calls([process])
     )
+
+
+def _is_of_the_start(found: Replicas, process: JobProcess, call: CollectiveCall) -> bool:
+    """Whether the default group's own counter says that it was called before the first look at ENOUGH steps or more."""
+    agent = process.agent
+    if process.rank is None or agent is None or len(agent.groups) > 1:
+        return False
+    first = found.looks[found.steps[0]][process.rank]
+    long = found.steps[-1] - found.steps[0] >= ENOUGH
+    return long and first.number is not None and 0 <= call.number < first.number
 
 
 def communicates(found: Replicas) -> bool:
@@ -40,7 +58,8 @@ def communicates(found: Replicas) -> bool:
             return True
         numbers = [found.looks[step][rank].number for step in found.steps]
         calls = {call.number for call in agent.collectives if call.number >= 0}
-        if any(number is None for number in numbers) or _exceeds(agent.collectives):
+        later = [call for call in agent.collectives if not _is_of_the_start(found, process, call)]
+        if any(number is None for number in numbers) or _exceeds(later):
             return True
         first, last = numbers[0] or 0, numbers[-1] or 0
         if any(number not in calls for number in range(first, last)):

@@ -16,7 +16,7 @@ def value_table(found: Replicas, step: int, index: int, *, expected: str = "equa
     """Returns one parameter before a step, by rank."""
     return Evidence(
         source=f"{found.model.names[index]} before step {step}, {COLUMNS}",
-        observed=_rows(found.values(step, index)),
+        observed=rows(found.values(step, index)),
         expected=expected,
     )
 
@@ -25,12 +25,13 @@ def gradient_table(found: Replicas, step: int, index: int, *, expected: str = "e
     """Returns the gradient of one parameter at a step, by rank."""
     return Evidence(
         source=f"gradient of {found.model.names[index]} at step {step}, {COLUMNS}",
-        observed=_rows(found.gradients(step, index)),
+        observed=rows(found.gradients(step, index)),
         expected=expected,
     )
 
 
-def _rows(prints: Mapping[int, TensorPrint]) -> str:
+def rows(prints: Mapping[int, TensorPrint]) -> str:
+    """Returns a line a rank, of the first ranks."""
     shown = list(prints.items())[:MOST_RANKS]
     rest = [f"and {len(prints) - len(shown)} more"] if len(prints) > len(shown) else []
     return "\n".join([*(f"rank {rank}  {print_text(one)}" for rank, one in shown), *rest])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from itertools import takewhile
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
@@ -13,6 +15,7 @@ from diagnostics.static.program.ast_walk import walk
 
 PLAIN_SAMPLERS = ("RandomSampler", "SequentialSampler", "_InfiniteConstantSampler")
 MOST_WORDS = 60  # characters of an expression that is repeated in a fix
+_PACKAGE = re.compile(r"(?:site|dist)-packages/(\w+)/")
 
 
 def lines_of(job: Job, loader: RankLoader) -> tuple[str, ...]:
@@ -59,11 +62,27 @@ def _loader_call(job: Job, at: tuple[Frame, ...]) -> ast.Call | None:
 
 def iterated_at(loader: RankLoader) -> tuple[Frame, ...]:
     """Returns the user's frames where the rank first went over the loader, innermost first."""
+    return user_frames(_iterated(loader), agent_folder=loader.process.agent_folder)
+
+
+def trainer_of(loader: RankLoader) -> str:
+    """Returns the installed package whose loop goes over the loader, "" where the program's own does.
+
+    Of several, such as Transformers over Accelerate, it is the one that the program called.
+    """
+    path = _iterated(loader)
+    own = {(frame.file, frame.line) for frame in user_frames(path, agent_folder=loader.process.agent_folder)}
+    inside = [frame.file for frame in takewhile(lambda frame: (frame.file, frame.line) not in own, path)]
+    packages = [match[1] for file in inside if (match := _PACKAGE.search(file))]
+    return packages[-1] if packages else ""
+
+
+def _iterated(loader: RankLoader) -> tuple[Frame, ...]:
     agent = loader.process.agent
     name = f"dataset={loader.source.facts.get('dataset', '')}"
     seen = [event for event in agent.events if event.kind == "loader-iter"] if agent is not None else []
     told = next((event for event in seen if name in event.text.split()), None)
-    return user_frames(told.path, agent_folder=loader.process.agent_folder) if told is not None else ()
+    return told.path if told is not None else ()
 
 
 def sampler_name(job: Job, loader: RankLoader) -> str:

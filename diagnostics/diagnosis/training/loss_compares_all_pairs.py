@@ -1,0 +1,73 @@
+"""The loss compares each prediction with each target: (32, 1) against (32,) gives (32, 32).
+
+What it does: follows the graph behind the loss at a few backward passes. Where what a linear layer gave as one column
+is spread to a square as large as the batch by a difference (`-`, mse_loss, l1_loss, smooth_l1_loss, huber_loss), at
+each of them, the targets were one row.
+
+Why it matters: each prediction is pulled to all targets of the batch, and the model learns their mean. The loss falls
+to the variance of the targets and stays there. Left alone: pairs that the program asks for itself (`x[:, None]`,
+expand, softmax over a row).
+
+Bad:
+
+    loss = F.mse_loss(model(x), y)                # (32, 1) and (32,)
+
+Good:
+
+    loss = F.mse_loss(model(x).squeeze(1), y)
+"""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.findings import Confidence, Evidence
+from diagnostics.diagnosis.mark_match import latest, nearest, training_match
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.source_lines import own
+from diagnostics.record.training_marks import LossSpread
+
+CODE = "D919"
+NAME = "loss-compares-all-pairs"
+CLASS = "wrong-loss"
+EXAMINES = AppliesTo.ANY
+WHILE_RUNNING = True
+LEAST = 2  # looks
+
+_LOSS = re.compile(
+    r"\b(?:mse|l1|huber)_loss\(|\bsmooth_l1_loss\(|\w\)?\s-\s\(?\w[^=]*(?:\*\*|\.pow\(|\.abs\(|\.square\()"
+)
+_CALLED = re.compile(r"\bloss\w*\s*=(?!=)|\b\w*(?:criterion|loss)\w*\(")
+
+
+def match(job: Job) -> Match | None:
+    """Returns the ranks whose loss compares all pairs."""
+    found = [one for one in latest(job, LossSpread) if one.mark.run >= LEAST]
+    if not found:
+        return None
+    first = found[0]
+    mark, backward = first.mark, own(first.process, first.mark.path)
+    given, made = (", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") for shape in (mark.given, mark.made))
+    computed = nearest(job, first.process, _LOSS, backward)
+    called = nearest(job, first.process, _CALLED, backward)
+    return training_match(
+        job,
+        [one.process for one in found],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"The loss compares each prediction with each target of the batch: predictions of shape ({given}) are "
+        f"spread to ({made}), in all {mark.run} passes that were looked at",
+        evidence=[
+            Evidence(
+                source="the graph behind the loss: what a linear layer gave, and its difference to the targets",
+                observed=f"({given}) and ({made})",
+                expected=f"({given}) twice",
+            )
+        ],
+        fix="give predictions and targets one shape before they are compared: prediction.squeeze(1), or "
+        "target.unsqueeze(1)",
+        places=(*computed[:1], *called[:1], *backward[:1]),
+        confidence=Confidence.LIKELY,
+    )
