@@ -133,7 +133,7 @@ class Loop:
         # Compile and wrap, then optimizer: it must hold the parameters that are really trained.
         self.strategy = strategy_of(self.module, config.training, world)
         self.precision = Precision(config.training, world.device)
-        self.strategy.rehearse(lambda: _to(small_batch(self.loader), world.device))
+        self.strategy.rehearse(lambda: _to(small_batch(self.loader), world.device), self.precision)
         self.optimizer = make_optimizer(self.module, self.settings)
         self.ema = Ema(self.module, self.strategy.average, self.settings.ema_decay)
 

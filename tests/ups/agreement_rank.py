@@ -82,7 +82,7 @@ def step(world: distributed.World, strategy: str, kind: str, phase: str, pieces:
     )  # type: ignore[arg-type]
     shared, precision = strategy_of(module, training, world), Precision(training, world.device)
     batch = {"x": torch.randn(SAMPLES, 7), "weight": torch.ones(SAMPLES)}
-    shared.rehearse(lambda: {name: value[:1] for name, value in batch.items()})
+    shared.rehearse(lambda: {name: value[:1] for name, value in batch.items()}, precision)
     agreement = Agreement(world, "operator", StageConfig(batch_size=SAMPLES * world.size, accumulate=pieces), 1, notes)
     drill = Drill(kind, 1, 0, phase, "operator", times, now=0) if world.rank == 1 else None
     taken = [one_step(shared, batch, agreement, precision, drill, phase)]

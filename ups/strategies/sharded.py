@@ -1,8 +1,7 @@
 """Every rank holds a part of each weight: FSDP2, `fully_shard` a block, then the root; HSDP has several such copies.
 
-Weights are gathered for a block's forward and backward pass and given back; gradients are summed and scattered. Mixed
-precision gathers weights in the lower precision and sums gradients in float32; what is computed in which precision is
-autocast's affair, as under DDP.
+Weights are gathered for a block's forward and backward pass and given back; gradients are summed, in float32, and
+scattered. What is computed in which precision is autocast's affair, as under DDP.
 """
 
 from __future__ import annotations
@@ -15,11 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch import distributed as dist
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.distributed.fsdp import CPUOffloadPolicy, FSDPModule, MixedPrecisionPolicy, OffloadPolicy, fully_shard
 
 from ups import distributed
 from ups.errors import ConfigError
-from ups.step.precision import dtype_of
+from ups.step.precision import Precision, dtype_of
 from ups.strategies.admitted import copies
 from ups.strategies.blocks import blocks_of, root_of
 from ups.strategies.exchanges import Exchanges
@@ -45,13 +45,9 @@ class Sharded(Single):
         sizes = {"copy": self.copies, "shard": across} if self.copies > 1 else {"shard": across}
         mesh = distributed.mesh(self.world.device, sizes)
         self._replicas = mesh.get_group("copy") if self.copies > 1 else None
-        low = dtype_of(self.training.precision)
         # Sums below, not means: what one process would have summed, on every backend alike.
         self.options: dict[str, Any] = {
             "mesh": mesh,
-            "mp_policy": MixedPrecisionPolicy(
-                param_dtype=low, reduce_dtype=torch.float32 if low is not None else None, cast_forward_inputs=False
-            ),
             "offload_policy": CPUOffloadPolicy() if self.training.cpu_offload else OffloadPolicy(),
         }
         self.root, self.average_root = root_of(self.module), root_of(self.average)
@@ -62,21 +58,32 @@ class Sharded(Single):
 
     def _shard(self, root: nn.Module) -> list[FSDPModule]:
         for block in blocks_of(root):
-            fully_shard(block, reshard_after_forward=self.training.reshard_after_forward, **self.options)
-        fully_shard(root, **self.options)
+            kept = self.training.reshard_after_forward
+            fully_shard(block, reshard_after_forward=kept, mp_policy=self._precision(block), **self.options)
+        fully_shard(root, mp_policy=self._precision(root), **self.options)
         units: list[FSDPModule] = [part for part in root.modules() if isinstance(part, FSDPModule)]
         for unit in units:
             unit.set_force_sum_reduction_for_comms(True)
             unit.set_gradient_divide_factor(1.0)
         return units
 
-    def rehearse(self, batch: Callable[[], Any]) -> None:
+    def _precision(self, unit: nn.Module) -> MixedPrecisionPolicy:
+        """Weights travel in the precision that autocast computes in, where its norms take such weights: on GPUs."""
+        low = dtype_of(self.training.precision)
+        mixed = self.world.device.type == "cpu" or any(isinstance(part, _BatchNorm) for part in unit.modules())
+        if low is None or mixed:
+            return MixedPrecisionPolicy(cast_forward_inputs=False)
+        return MixedPrecisionPolicy(param_dtype=low, reduce_dtype=torch.float32, cast_forward_inputs=False)
+
+    def rehearse(self, batch: Callable[[], Any], precision: Precision) -> None:
         """See Single."""
         self.module.eval()
         random = torch.get_rng_state()
         self.exchanges.begin(1)
         self.exchanges.piece_begins(0)
-        torch.autograd.backward(self.wrapped(batch()).sum() * 0.0)
+        with precision.autocast():
+            loss_B = self.wrapped(batch())
+        torch.autograd.backward(loss_B.sum() * 0.0)
         self.exchanges.ended()
         for one in self.weights:
             one.grad = None

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from ups.config import TrainingConfig
 from ups.distributed import World
+from ups.step.precision import Precision
 from ups.strategies.blocks import blocks_of, recompute
 
 
@@ -43,7 +44,7 @@ class Single:
     def _wrap(self) -> nn.Module:
         return self.module
 
-    def rehearse(self, batch: Callable[[], Any]) -> None:
+    def rehearse(self, batch: Callable[[], Any], precision: Precision) -> None:
         """Learns by one pass of a small batch in which order ranks exchange what; before there is an optimizer."""
 
     def synchronising(self, last: bool) -> contextlib.AbstractContextManager[Any]:
