@@ -33,7 +33,10 @@ from ups.run_folder import RunFolder
 from ups.schedule import learning_rate, make_optimizer
 from ups.stages.contract import TrainingStage
 from ups.step.accumulate import accumulate_gradients, pieces_of
+from ups.step.compiled import Compilations
+from ups.step.micro_batch import pieces_for
 from ups.step.precision import Precision
+from ups.step.spike import Rewind, SpikeGuard
 from ups.strategies.choice import strategy_of
 from ups.strategies.state import full_optimizer, full_state, gathered, load_full, load_full_optimizer
 from ups.tracking import Tracker
@@ -133,14 +136,19 @@ class Loop:
         # Compile and wrap, then optimizer: it must hold the parameters that are really trained.
         self.strategy = strategy_of(self.module, config.training, world)
         self.precision = Precision(config.training, world.device)
-        self.strategy.rehearse(lambda: _to(small_batch(self.loader), world.device), self.precision)
+        self.strategy.rehearse(self._small_batch, self.precision)
         self.optimizer = make_optimizer(self.module, self.settings)
         self.ema = Ema(self.module, self.strategy.average, self.settings.ema_decay)
 
         # What makes all ranks do the same about a step that one of them cannot make.
         self.drill = drill_of(world.rank, stage.NAME)
         self.agreement = Agreement(world, stage.NAME, self.settings, config.training.max_skips, around, self.precision)
+        self.agreement.pieces = pieces_for(
+            config.training, self.settings, self.strategy, self.precision, self._small_batch
+        )
         self._lost: Failure | None = None  # what this rank still has to tell the others
+        self.guard = SpikeGuard(config.training.spike, world, stage.NAME, self.sampler, around)
+        self.compilations = Compilations(bool(config.training.compile))
 
         self.window, self.epoch_loss = Meter(world.device), Meter(world.device)
         if resume is not None:
@@ -154,7 +162,10 @@ class Loop:
         display.start(self.stage.NAME, self.total_steps, self.position.step)
         try:
             while self.position.epoch < self.settings.epochs and not self._stopped:
-                self._epoch()
+                try:
+                    self._epoch()
+                except Rewind:
+                    self._restore(checkpoint.load(self.around.folder.last, "last"))
             if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
                 self._validate_and_keep_best()
         finally:
@@ -162,6 +173,9 @@ class Loop:
         barrier(self.world)  # rank 0 has written the model that the next stage reads
         self.timing.total_s = time.perf_counter() - started
         return self.timing
+
+    def _small_batch(self) -> Batch:
+        return _to(small_batch(self.loader), self.world.device)
 
     @property
     def _stopped(self) -> bool:
@@ -209,6 +223,8 @@ class Loop:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         count = self.sampler.count(self.position.batch)
+        if self.guard.leaves_out(self.position.epoch, self.position.batch):
+            return None
         while True:
             loss, failure = self._gradients(batch, count)
             norm = self.strategy.clip(self.settings.grad_clip, self.precision.scale)
@@ -217,6 +233,10 @@ class Loop:
             self.optimizer.zero_grad(set_to_none=True)
             if not self.agreement.try_again(failure, loss, norm, self.position.step, self._where()):
                 return None
+        self.strategy.ended()
+        if not self.guard.admits(loss, norm, count, self.position.epoch, self.position.batch, self.position.step):
+            self.optimizer.zero_grad(set_to_none=True)
+            return None
         try:
             if self.drill is not None:
                 self.drill.step()
@@ -259,6 +279,9 @@ class Loop:
     def _after_step(self, norm: torch.Tensor | None) -> None:
         position = self.position
         position.batch, position.step = position.batch + 1, position.step + 1
+        if again := self.compilations.new():
+            text = f"torch.compile compiled {again} graphs again {self._where()}, {self.compilations.again} in all"
+            self.around.note(text, "compile", self.stage.NAME, position.step, graphs=again)
         self.around.display.step(position.step)
         if position.step % self.config.training.log_every_steps == 0:
             loss = self.window.mean(self.world)
@@ -332,7 +355,11 @@ class Loop:
                 "model": model,
                 "ema": ema,
                 "optimizer": optimizer,
-                "step": {"pieces": self.agreement.pieces, "scale": self.precision.state()},
+                "step": {
+                    "pieces": self.agreement.pieces,
+                    "scale": self.precision.state(),
+                    "spikes": self.guard.state(),
+                },
                 "best": self.best,
                 "metrics_bytes": self.around.metrics_bytes,
                 "ranks": ranks,
@@ -347,6 +374,7 @@ class Loop:
         if step := last.get("step"):
             self.agreement.pieces = step["pieces"]
             self.precision.load_state(step["scale"])
+            self.guard.load_state(step["spikes"])
         self.position, self.best = Position(**last["position"]), last["best"]
         mine = last["ranks"][self.world.rank]
         for meter, state in zip((self.window, self.epoch_loss), mine["meters"], strict=True):

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch import distributed as dist
-from torch.nn.modules.batchnorm import _BatchNorm
 from torch.distributed.fsdp import CPUOffloadPolicy, FSDPModule, MixedPrecisionPolicy, OffloadPolicy, fully_shard
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from ups import distributed
 from ups.errors import ConfigError
@@ -77,17 +77,11 @@ class Sharded(Single):
 
     def rehearse(self, batch: Callable[[], Any], precision: Precision) -> None:
         """See Single."""
-        self.module.eval()
-        random = torch.get_rng_state()
+        self.module.eval()  # nothing is drawn and no statistics are taken
         self.exchanges.begin(1)
         self.exchanges.piece_begins(0)
-        with precision.autocast():
-            loss_B = self.wrapped(batch())
-        torch.autograd.backward(loss_B.sum() * 0.0)
+        self.try_out(batch(), precision)
         self.exchanges.ended()
-        for one in self.weights:
-            one.grad = None
-        torch.set_rng_state(random)
         self.module.train()
 
     @contextlib.contextmanager
@@ -103,6 +97,10 @@ class Sharded(Single):
     def forward_begins(self, piece: int) -> None:
         """See Single."""
         self.exchanges.piece_begins(piece)
+
+    def ended(self) -> None:
+        """See Single."""
+        self.exchanges.ended()
 
     def withdraw(self) -> None:
         """See Single."""
