@@ -18,14 +18,13 @@ from typing import Any
 import torch
 
 from ups import checkpoint
-from ups.agreement import Agreement, Failure, Trouble, failure_of, told
+from ups.agreement import Agreement, Failure, Trouble, failure_of
 from ups.config import StageConfig, UpsConfig
 from ups.data.loaders import Batch, batches, loader, small_batch
 from ups.data.sampler import GlobalBatchSampler, check_enough
 from ups.distributed import World, barrier, on_all_ranks, random_state, seed_everything, set_random_state, sums
 from ups.drills import drill_of
 from ups.ema import Ema
-from ups.errors import UpsError
 from ups.imports import import_compiler
 from ups.meters import Meter
 from ups.progress import Display
@@ -165,6 +164,7 @@ class Loop:
                 try:
                     self._epoch()
                 except Rewind:
+                    self.optimizer.zero_grad(set_to_none=True)
                     self._restore(checkpoint.load(self.around.folder.last, "last"))
             if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
                 self._validate_and_keep_best()
@@ -195,8 +195,7 @@ class Loop:
                 self.timing.later_steps += 1
                 self.timing.later_step_s += time.perf_counter() - began
             self._after_step(norm)
-        if self._lost is not None:
-            raise UpsError(told([self._lost]))
+        self.agreement.stop_if_any(self._lost, self._where())
         train_loss = self.epoch_loss.mean(self.world)
         self.epoch_loss.reset()
         error = self._validate_and_keep_best()
@@ -337,6 +336,7 @@ class Loop:
     def _save_last(self) -> None:
         """Writes last.pt: rank 0's model and optimizer, every rank's random state and position."""
         started = time.perf_counter()
+        self.agreement.stop_if_any(self._lost, self._where())  # half of the ranks' weights would be those of before
         mine = {
             "random": random_state(self.world.device),
             "meters": [self.window.state(), self.epoch_loss.state()],
@@ -383,7 +383,7 @@ class Loop:
 
     def _timed(self) -> Iterator[Batch | Failure]:
         """Yields the batches of the epoch, on the device; in place of one that cannot be read, why."""
-        source = batches(self.loader)
+        source, refused = batches(self.loader), -1
         while True:
             started = time.perf_counter()
             try:
@@ -392,9 +392,13 @@ class Loop:
                 batch = next(source, None)
             except Exception as error:
                 failure = failure_of(error)
-                if failure is None or not self.config.training.max_skips:
-                    raise
-                yield failure
+                # Memory may be there the next time; no other rank needs to know.
+                first = failure is not None and failure.trouble is Trouble.MEMORY and refused != self.position.step
+                refused = self.position.step
+                if not first:
+                    if failure is None or not self.config.training.max_skips:
+                        raise
+                    yield Failure(Trouble.BATCH, failure.text) if failure.trouble is Trouble.MEMORY else failure
                 self.sampler.set_epoch(self.position.epoch, self.position.batch)
                 source = batches(self.loader)
                 continue

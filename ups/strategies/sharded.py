@@ -105,6 +105,8 @@ class Sharded(Single):
     def withdraw(self) -> None:
         """See Single."""
         self.root.reset_iter_state()  # type: ignore[operator]
+        for unit in self.exchanges.units:
+            forget_gradients(unit)
         self.root.set_requires_gradient_sync(True)  # type: ignore[operator]
         self.exchanges.finish()
         for one in self.weights:  # whatever was exchanged: the norm, which all ranks make next, tells them
@@ -137,6 +139,18 @@ class Sharded(Single):
         for part in module.modules():
             if isinstance(part, FSDPModule):
                 part.reshard()
+
+
+def forget_gradients(unit: FSDPModule) -> None:
+    """Drops what a backward pass that failed has left in a unit's gathered weights: the reset of torch 2.13 keeps it.
+
+    It would be added to the next gradient.
+    """
+    for group in unit._get_fsdp_state()._fsdp_param_groups:
+        for one in group.fsdp_params:
+            one.unsharded_accumulated_grad = None
+            if hasattr(one, "_unsharded_param"):
+                one._unsharded_param.grad = None
 
 
 def _local(value: Any) -> Tensor:
