@@ -133,7 +133,7 @@ def config_of(**training: Any) -> UpsConfig:
         (
             {**FSDP2, "cpu_offload": True},
             2,
-            "training.cpu_offload moves weights off a GPU, and ranks compute on CPUs",
+            "training.cpu_offload moves weights off a GPU, and the ranks compute on CPUs",
         ),
         (
             {**FSDP2, "compile": True},
