@@ -1,7 +1,8 @@
 """One rank of the modes' test: python modes_rank.py FILE CONFIG MODES, the modes as JSON: {name: {key: value}}.
 
 Trains in each mode, one after the other in one process group; rank 0 writes what each came to. Keys are those of
-`training`, and: `drill` what UPS_DRILL shall be, `then` the keys of another mode that goes on from the middle.
+`training`, and: `drill` what UPS_DRILL shall be, `then` the keys of another mode that goes on from the middle, `stages`
+the only ones to be trained.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def trained(config: UpsConfig, world: World, mode: dict[str, Any]) -> dict[str, 
     """Returns for each stage the validation error and what shows that the ranks are alike, after training in a mode."""
     mode = dict(mode)
     os.environ[VARIABLE], then = mode.pop("drill", ""), mode.pop("then", None)
+    stages = mode.pop("stages", ["autoencoder", "operator"])
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="ups-modes-") as own:
         folder = Path(distributed.from_first(own, world))
@@ -48,6 +50,8 @@ def trained(config: UpsConfig, world: World, mode: dict[str, Any]) -> dict[str, 
             RunFolder(folder).claim(config)
         around = Surroundings(RunFolder(folder), (), Display(shown=False), header)
         for make in (autoencoder.Stage, operator.Stage):
+            if make.NAME not in stages:
+                continue
             distributed.seed_everything(config.seed, rank=0)
             stage: Any = make(config, world.device, material)
             stop = MIDDLE if then is not None else None
