@@ -175,7 +175,9 @@ class Loop:
         return self.timing
 
     def _small_batch(self) -> Batch:
-        return _to(small_batch(self.loader), self.world.device)
+        batch = _to(small_batch(self.loader), self.world.device)
+        dtype = self.strategy.weights[0].dtype  # float64 where the doctor compares
+        return {name: one.to(dtype) if one.is_floating_point() else one for name, one in batch.items()}
 
     @property
     def _stopped(self) -> bool:

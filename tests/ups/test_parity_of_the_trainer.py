@@ -17,7 +17,7 @@ def test_both_stages_compute_the_same_on_two_ranks_ragged_batches_and_noise_incl
     stage = {"epochs": 3, "batch_size": 13, "lr": 0.003}  # the last batch of an epoch is ragged
     config = write_config(tmp_path, stages={"autoencoder": stage, "operator": stage}, operator={"input_noise": 0.02})
     found = {}
-    sharded = ("--set", "training.strategy=fsdp2", "--set", "training.micro_batch=2")
+    sharded = ("--set", "training.strategy=fsdp2")
     with open_machine(sys.executable) as machine:
         machine.ranks.warm(for_modules=True)
         for name, stage_name, more in (
