@@ -49,8 +49,9 @@ class Single:
 
     def try_out(self, batch: Any, precision: Precision) -> None:
         """Makes a forward and a backward pass that change nothing, uncompiled."""
-        random, buffers = torch.get_rng_state(), [one.clone() for one in self.module.buffers()]
-        with torch.compiler.set_stance("force_eager"):
+        buffers = [one.clone() for one in self.module.buffers()]
+        gpus = [self.world.device] if self.world.device.type == "cuda" else []
+        with torch.compiler.set_stance("force_eager"), torch.random.fork_rng(devices=gpus):
             with precision.autocast():
                 loss_B = self.wrapped(batch)
             torch.autograd.backward(loss_B.sum() * 0.0)
@@ -58,7 +59,6 @@ class Single:
             weight.grad = None
         for one, before in zip(self.module.buffers(), buffers, strict=True):
             one.copy_(before)
-        torch.set_rng_state(random)
 
     def synchronising(self, last: bool) -> contextlib.AbstractContextManager[Any]:
         """A forward and backward pass of one micro-batch; gradients are exchanged in the last one of a step."""
