@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,23 @@ from ups.drills import Drill, drill_of
 from ups.errors import ConfigError, DataError
 
 PROGRAM = Path(__file__).with_name("agreement_rank.py")
+NO_COMPILER = "torch.compile needs a C++ compiler: apt install g++"
+COMPILES = (pytest.mark.slow, pytest.mark.skipif(shutil.which("c++") is None, reason=NO_COMPILER))
 
 
-@pytest.mark.parametrize("strategy", ["ddp", "fsdp2", "hsdp"])
-def test_all_ranks_do_the_same_whatever_one_of_them_meets(tmp_path: Path, strategy: str) -> None:
+@pytest.mark.parametrize(
+    ("strategy", "how"),
+    [
+        ("ddp", "eager"),
+        ("fsdp2", "eager"),
+        ("hsdp", "eager"),
+        pytest.param("ddp", "compiled", marks=COMPILES),
+        pytest.param("fsdp2", "compiled", marks=COMPILES),
+    ],
+)
+def test_all_ranks_do_the_same_whatever_one_of_them_meets(tmp_path: Path, strategy: str, how: str) -> None:
     file = tmp_path / "found.json"
-    ended = launch(PROGRAM, file, strategy, "eager", nproc=4 if strategy == "hsdp" else 2)
+    ended = launch(PROGRAM, file, strategy, how, nproc=4 if strategy == "hsdp" else 2)
     assert {one.exit_code for one in ended.ended} == {0}
 
     def taken(*notes: list[object]) -> dict[str, object]:
