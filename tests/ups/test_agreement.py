@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,6 @@ from ups.drills import Drill, drill_of
 from ups.errors import ConfigError, DataError
 
 PROGRAM = Path(__file__).with_name("agreement_rank.py")
-NO_COMPILER = "torch.compile needs a C++ compiler: apt install g++"
-COMPILES = (pytest.mark.slow, pytest.mark.skipif(shutil.which("c++") is None, reason=NO_COMPILER))
 
 
 @pytest.mark.parametrize(
@@ -25,8 +22,8 @@ COMPILES = (pytest.mark.slow, pytest.mark.skipif(shutil.which("c++") is None, re
         ("ddp", "eager"),
         ("fsdp2", "eager"),
         ("hsdp", "eager"),
-        pytest.param("ddp", "compiled", marks=COMPILES),
-        pytest.param("fsdp2", "compiled", marks=COMPILES),
+        ("ddp", "compiled"),
+        ("fsdp2", "compiled"),
     ],
 )
 def test_all_ranks_do_the_same_whatever_one_of_them_meets(tmp_path: Path, strategy: str, how: str) -> None:
