@@ -367,6 +367,7 @@ class Loop:
                 "ranks": ranks,
             }
             checkpoint.save(self.around.folder.last, content)
+        self.guard.can_go_back = True
         self.timing.checkpoint_s += time.perf_counter() - started
 
     def _restore(self, last: dict[str, Any]) -> None:
@@ -382,6 +383,7 @@ class Loop:
         for meter, state in zip((self.window, self.epoch_loss), mine["meters"], strict=True):
             meter.load_state(state)
         set_random_state(mine["random"], self.world.device)
+        self.guard.can_go_back = True
 
     def _timed(self) -> Iterator[Batch | Failure]:
         """Yields the batches of the epoch, on the device; in place of one that cannot be read, why."""

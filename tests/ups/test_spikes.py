@@ -79,12 +79,16 @@ class Told:
         """Nothing is open."""
 
 
-def trained(folder: Path, action: Any, *, bad: bool = True) -> tuple[Loop, list[str]]:
-    """Returns the loop after four epochs of 16 batches, and what it said."""
-    stage = StageConfig(epochs=4, batch_size=4, lr=0.02, grad_clip=0.0)
-    training = TrainingConfig(spike=action, checkpoint_every_steps=5)
-    config = UpsConfig(data=DataConfig(task="advection1d"), stages=StagesConfig(operator=stage), training=training)
-    (folder / "checkpoints").mkdir()
+def trained(
+    folder: Path, action: Any, *, bad: bool = True, seed: int = 17, batch_size: int = 4, every: int = 5
+) -> tuple[Loop, list[str]]:
+    """Returns the loop after four epochs, and what it said."""
+    stage = StageConfig(epochs=4, batch_size=batch_size, lr=0.02, grad_clip=0.0)
+    training = TrainingConfig(spike=action, checkpoint_every_steps=every)
+    config = UpsConfig(
+        data=DataConfig(task="advection1d"), seed=seed, stages=StagesConfig(operator=stage), training=training
+    )
+    (folder / "checkpoints").mkdir(exist_ok=True)
     told = Told()
     around = Surroundings(RunFolder(folder), (told,), Display(shown=False), {"format": checkpoint.FORMAT})
     loop = Loop(Stage(bad), config, ALONE, around, None)  # type: ignore[arg-type]
@@ -111,6 +115,16 @@ def test_a_batch_with_a_wrong_sample_is_told_with_its_samples_and_left_out_or_no
         weights[action] = loop.module.state_dict()["net.weight"]
     assert torch.equal(weights["skip"], weights["rewind"])  # the way back and again is bit by bit the same
     assert not torch.equal(weights["skip"], weights["keep"])
+
+
+def test_a_stage_without_a_checkpoint_of_its_own_leaves_the_batch_out(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints/last.pt").write_bytes(b"that of the stage before")
+    loop, told = trained(tmp_path, "rewind", seed=14, batch_size=2, every=1000)
+    # In the first epoch there is nothing to go back to; at its end a checkpoint is written.
+    places = [(epoch, loop.sampler.order(epoch).index(BAD) // 2) for epoch in range(4)]
+    assert [(one["epoch"], one["batch"]) for one in spikes(tmp_path)] == places
+    assert (told, loop.position.step) == (["spike"] * 4, 128)
 
 
 def order(loop: Loop, one: dict[str, Any]) -> list[int]:

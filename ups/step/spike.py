@@ -75,6 +75,7 @@ class SpikeGuard:
         self.loss, self.norm = History(), History()
         self._left_out: set[tuple[int, int]] = set()  # epoch and batch, on the way back to where a spike was
         self._rewinds = 0
+        self.can_go_back = False  # this stage has a checkpoint
 
     def leaves_out(self, epoch: int, batch: int) -> bool:
         """Whether a spike was seen at this batch, and the run went back because of it."""
@@ -92,7 +93,7 @@ class SpikeGuard:
         if not far:
             return True
         where = f"in stage {self._stage} at step {step + 1} (epoch {epoch}, batch {batch})"
-        back = self._action == "rewind" and self._around.folder.last.exists()
+        back = self._action == "rewind" and self.can_go_back
         then = {"keep": "the step is made", "skip": "all ranks leave the batch out"}.get(
             self._action, "all ranks go back to the last checkpoint" if back else "no checkpoint: it is left out"
         )
