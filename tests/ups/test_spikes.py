@@ -12,10 +12,11 @@ from torch import nn
 
 from ups import checkpoint
 from ups.config import DataConfig, StageConfig, StagesConfig, TrainingConfig, UpsConfig
+from ups.data.sampler import GlobalBatchSampler
 from ups.distributed import World
 from ups.progress import Display
 from ups.run_folder import RunFolder
-from ups.step.spike import LEAST_HISTORY, History
+from ups.step.spike import LEAST_HISTORY, MOST_IN_A_ROW, History, SpikeGuard
 from ups.train import Loop, Surroundings
 
 ALONE = World(rank=0, local_rank=0, size=1, backend="gloo", device=torch.device("cpu"))
@@ -148,3 +149,15 @@ def test_nothing_is_judged_before_there_is_a_history_nor_a_drift_ever() -> None:
         value = 1.0 + 0.01 * step
         assert history.factor(value) == 0.0
         history.add(value)
+
+
+def test_a_new_level_is_told_a_few_times_and_then_taken_as_it_is(tmp_path: Path) -> None:
+    told = Told()
+    around = Surroundings(RunFolder(tmp_path), (told,), Display(shown=False), {})
+    guard = SpikeGuard("skip", ALONE, "operator", GlobalBatchSampler(64, 4, 0, 1, 17, shuffle=True), around)
+    admitted = [
+        guard.admits(torch.tensor(4.0 * level), torch.tensor(1.0), 4, 0, 0, step)
+        for step, level in enumerate([1.0] * 30 + [50.0] * 30)
+    ]
+    assert admitted == [True] * 30 + [False] * MOST_IN_A_ROW + [True] * 25
+    assert told.kinds == ["spike"] * MOST_IN_A_ROW

@@ -22,9 +22,10 @@ from ups.run_folder import RunFolder
 
 HISTORY = 100  # steps
 LEAST_HISTORY = 20  # steps before anything is judged
-DEVIATIONS = 8.0  # median deviations; of normal noise one step in ten million is that far off
+DEVIATIONS = 8.0  # median deviations; of normal noise one step in thirty million is that far off
 LEAST_FACTOR = 4.0  # and never less than so many times the median
 SMALLEST = 1e-30
+MOST_IN_A_ROW = 5  # more of them are no spike but a new level: history begins again
 MOST_REWINDS = 5  # of a stage
 
 
@@ -74,7 +75,7 @@ class SpikeGuard:
         self._action, self._world, self._stage, self._sampler, self._around = action, world, stage, sampler, around
         self.loss, self.norm = History(), History()
         self._left_out: set[tuple[int, int]] = set()  # epoch and batch, on the way back to where a spike was
-        self._rewinds = 0
+        self._rewinds = self._in_a_row = 0
         self.can_go_back = False  # this stage has a checkpoint
 
     def leaves_out(self, epoch: int, batch: int) -> bool:
@@ -110,6 +111,10 @@ class SpikeGuard:
             for name, history, value in pairs
             if (factor := history.factor(value))
         ]
+        self._in_a_row = self._in_a_row + 1 if far else 0
+        if self._in_a_row > MOST_IN_A_ROW:
+            self._in_a_row, far = 0, []
+            self.loss, self.norm = History(), History()
         if not far:
             self.loss.add(loss)
             self.norm.add(norm)
@@ -137,8 +142,9 @@ class SpikeGuard:
 
     def state(self) -> dict[str, Any]:
         """Returns what `load_state` takes."""
-        return {"loss": list(self.loss.values), "norm": list(self.norm.values)}
+        return {"loss": list(self.loss.values), "norm": list(self.norm.values), "in_a_row": self._in_a_row}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Goes on where `state` was taken; what is left out stays so."""
         self.loss, self.norm = (History(deque(state[name], maxlen=HISTORY)) for name in ("loss", "norm"))
+        self._in_a_row = state["in_a_row"]
