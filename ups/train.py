@@ -174,6 +174,11 @@ class Loop:
         self.timing.total_s = time.perf_counter() - started
         return self.timing
 
+    @property
+    def _asked(self) -> list[Any]:
+        """How the configuration has a batch cut into pieces."""
+        return [self.config.training.micro_batch, self.settings.accumulate]
+
     def _small_batch(self) -> Batch:
         batch = _to(small_batch(self.loader), self.world.device)
         dtype = self.strategy.weights[0].dtype  # float64 where the doctor compares
@@ -359,6 +364,7 @@ class Loop:
                 "optimizer": optimizer,
                 "step": {
                     "pieces": self.agreement.pieces,
+                    "asked": self._asked,
                     "scale": self.precision.state(),
                     "spikes": self.guard.state(),
                 },
@@ -375,7 +381,8 @@ class Loop:
         self.ema.load_state(last["ema"])
         load_full_optimizer(self.optimizer, last["optimizer"])
         if step := last.get("step"):
-            self.agreement.pieces = step["pieces"]
+            if step["asked"] == self._asked:  # else somebody wants other pieces now
+                self.agreement.pieces = step["pieces"]
             self.precision.load_state(step["scale"])
             self.guard.load_state(step["spikes"])
         self.position, self.best = Position(**last["position"]), last["best"]
