@@ -3,10 +3,9 @@
 Order: `begin` (device, group, barrier), the work, `end` (barrier, destroy, its threads gone). What the
 ranks must agree on, they agree on here.
 
-On a failure that only one rank sees (its data, its memory, its disk) that rank ends with one sentence
-and its connections close; the launcher ends the others. No rank ever skips a batch that another rank
-trains on: a skipped batch would have to be agreed on before the backward pass, a collective for each
-micro-batch, to survive what `training.accumulate` cures for good.
+What only one rank sees inside of a step, all agree on (ups.agreement). On any other failure of one rank it ends with
+one sentence and its connections close; the launcher ends the others. No rank ever skips a batch that another rank
+trains on.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ import torch
 # Imported here, before there is a group, the defaults are None.
 import torch.distributed.nn
 from torch import distributed as dist
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 from diagnostics.api import DoctorError, UsageError
 from ups.config import Backend
@@ -38,6 +38,7 @@ from ups.errors import AgreedError, ConfigError, UpsError
 
 THREADS_OF_A_GROUP = ("gloo", "pt_gloo", "pt_tcpstore")
 THREADS_END_S = 5.0  # they were seen to end within 1 ms of the last reference
+_MESHES: list[DeviceMesh] = []  # DTensor's caches keep each of them for ever, and with it its groups
 ALIVE_S = 2.0  # how often a rank that works alone tells the others, whose collective would time out
 
 
@@ -87,6 +88,13 @@ def alone() -> World:
     return World(rank=0, local_rank=0, size=1, backend="none", device=torch.device("cpu"))
 
 
+def mesh(device: torch.device, sizes: Mapping[str, int]) -> DeviceMesh:
+    """Returns a mesh of the ranks with axes of these names and sizes; their product is the number of ranks."""
+    made = init_device_mesh(device.type, tuple(sizes.values()), mesh_dim_names=tuple(sizes))
+    _MESHES.append(made)
+    return made
+
+
 def end(*, healthy: bool = True) -> None:
     """Destroys the group and waits until its threads are gone; only then may the interpreter shut down.
 
@@ -98,6 +106,8 @@ def end(*, healthy: bool = True) -> None:
         return
     if healthy:
         dist.barrier()  # nobody takes the store away while another rank still talks to it
+    while _MESHES:
+        vars(_MESHES.pop()).get("_pg_registry", {}).clear()
     dist.destroy_process_group()
     gc.collect()  # DDP modules are cycles
     deadline = time.monotonic() + THREADS_END_S

@@ -30,6 +30,17 @@ FREE_TO_CHANGE = (
     "training.backend",
     "training.nproc",  # the number of ranks is checked by itself, against what the checkpoint was made with
     "training.checkpoint_every_steps",
+    "training.strategy",
+    "training.shard_ranks",
+    "training.reshard_after_forward",
+    "training.cpu_offload",
+    "training.activation_checkpointing",
+    "training.compile",
+    "training.micro_batch",
+    "training.spike",
+    "training.max_skips",
+    "stages.autoencoder.accumulate",
+    "stages.operator.accumulate",
     "stages.autoencoder.max_steps",
     "stages.operator.max_steps",
 )
@@ -55,6 +66,11 @@ class RunFolder:
     def metrics(self) -> Path:
         """One JSON object a line."""
         return self.root / "metrics.jsonl"
+
+    @property
+    def spikes(self) -> Path:
+        """Steps far from their own history with the samples of their batches, one JSON object a line."""
+        return self.root / "spikes.jsonl"
 
     @property
     def tensorboard(self) -> Path:

@@ -1,16 +1,14 @@
 """The training loop, top to bottom: one function a stage of thought, in the order in which it must happen.
 
-    sampler and loader -> model on device -> wrap -> optimizer -> compile -> barrier -> loop
+    sampler and loader -> model on device -> compile and wrap -> rehearse -> optimizer -> barrier -> loop
 
 The process group exists before `train` is called (ups.distributed.begin). The loss of a step is the sum
 over all samples of the global batch divided by their number, whatever ranks and micro-batches it is cut
-into: each rank scales its sum by world size / global count, because DDP averages over ranks.
+into. How the ranks share the model is the affair of a strategy (ups.strategies), of which the loop knows one.
 """
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import math
 import time
 from collections.abc import Iterator
@@ -18,25 +16,28 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
-from torch import nn
-from torch.nn.parallel import DistributedDataParallel
 
 from ups import checkpoint
-from ups.agreement import Agreement, Exchange, Failure, Trouble, failure_of, told
+from ups.agreement import Agreement, Failure, Trouble, failure_of
 from ups.config import StageConfig, UpsConfig
-from ups.data.loaders import Batch, batches, loader
+from ups.data.loaders import Batch, batches, loader, small_batch
 from ups.data.sampler import GlobalBatchSampler, check_enough
 from ups.distributed import World, barrier, on_all_ranks, random_state, seed_everything, set_random_state, sums
-from ups.drills import Drill, drill_of
+from ups.drills import drill_of
 from ups.ema import Ema
-from ups.errors import UpsError
-from ups.imports import without_garbage_collection
-from ups.losses import at_least_float32
+from ups.imports import import_compiler
 from ups.meters import Meter
 from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.schedule import learning_rate, make_optimizer
 from ups.stages.contract import TrainingStage
+from ups.step.accumulate import accumulate_gradients, pieces_of
+from ups.step.compiled import Compilations
+from ups.step.micro_batch import pieces_for
+from ups.step.precision import Precision
+from ups.step.spike import Rewind, SpikeGuard
+from ups.strategies.choice import strategy_of
+from ups.strategies.state import full_optimizer, full_state, gathered, load_full, load_full_optimizer
 from ups.tracking import Tracker
 from ups.tracking.jsonl import JsonLines
 
@@ -94,6 +95,7 @@ def train(
     stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: dict[str, Any] | None = None
 ) -> Timing:
     """Trains one stage to its end; `resume` is the content of last.pt. Returns where the time went."""
+    import_compiler()
     return Loop(stage, config, world, around, resume).run()
 
 
@@ -130,20 +132,22 @@ class Loop:
         self.module = stage.build().to(world.device)
         seed_everything(config.seed, world.rank)
 
-        # Wrap, then optimizer: it must hold the parameters that are really trained.
-        self.wrapped = wrap(self.module, world)
-        with without_garbage_collection():  # torch imports its compiler, a second's work, for the first optimizer
-            self.optimizer = make_optimizer(self.module, self.settings)
-        self.ema = Ema(self.module, self.settings.ema_decay)
-        self.weights = [value for value in self.module.parameters() if value.requires_grad]
-
-        # Compile last: it must see the wrapper's hooks.
-        self.forward = torch.compile(self.wrapped) if config.training.compile else self.wrapped
+        # Compile and wrap, then optimizer: it must hold the parameters that are really trained.
+        self.strategy = strategy_of(self.module, config.training, world)
+        self.precision = Precision(config.training, world.device)
+        self.strategy.rehearse(self._small_batch, self.precision)
+        self.optimizer = make_optimizer(self.module, self.settings)
+        self.ema = Ema(self.module, self.strategy.average, self.settings.ema_decay)
 
         # What makes all ranks do the same about a step that one of them cannot make.
-        self.exchange, self.drill = Exchange(self.module, self.wrapped), drill_of(world.rank, stage.NAME)
-        self.agreement = Agreement(world, stage.NAME, self.settings, config.training.max_skips, around)
+        self.drill = drill_of(world.rank, stage.NAME)
+        self.agreement = Agreement(world, stage.NAME, self.settings, config.training.max_skips, around, self.precision)
+        self.agreement.pieces = pieces_for(
+            config.training, self.settings, self.strategy, self.precision, self._small_batch
+        )
         self._lost: Failure | None = None  # what this rank still has to tell the others
+        self.guard = SpikeGuard(config.training.spike, world, stage.NAME, self.sampler, around)
+        self.compilations = Compilations(bool(config.training.compile))
 
         self.window, self.epoch_loss = Meter(world.device), Meter(world.device)
         if resume is not None:
@@ -157,7 +161,11 @@ class Loop:
         display.start(self.stage.NAME, self.total_steps, self.position.step)
         try:
             while self.position.epoch < self.settings.epochs and not self._stopped:
-                self._epoch()
+                try:
+                    self._epoch()
+                except Rewind:
+                    self.optimizer.zero_grad(set_to_none=True)
+                    self._restore(checkpoint.load(self.around.folder.last, "last"))
             if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
                 self._validate_and_keep_best()
         finally:
@@ -167,13 +175,23 @@ class Loop:
         return self.timing
 
     @property
+    def _asked(self) -> list[Any]:
+        """How the configuration has a batch cut into pieces."""
+        return [self.config.training.micro_batch, self.settings.accumulate]
+
+    def _small_batch(self) -> Batch:
+        batch = _to(small_batch(self.loader), self.world.device)
+        dtype = self.strategy.weights[0].dtype  # float64 where the doctor compares
+        return {name: one.to(dtype) if one.is_floating_point() else one for name, one in batch.items()}
+
+    @property
     def _stopped(self) -> bool:
         return self.settings.max_steps is not None and self.position.step >= self.settings.max_steps
 
     def _epoch(self) -> None:
         started, position = time.perf_counter(), self.position
         self.sampler.set_epoch(position.epoch, position.batch)
-        self.wrapped.train()
+        self.module.train()
         for batch in self._timed():
             if self._stopped:
                 self._save_last()
@@ -184,8 +202,7 @@ class Loop:
                 self.timing.later_steps += 1
                 self.timing.later_step_s += time.perf_counter() - began
             self._after_step(norm)
-        if self._lost is not None:
-            raise UpsError(told([self._lost]))
+        self.agreement.stop_if_any(self._lost, self._where())
         train_loss = self.epoch_loss.mean(self.world)
         self.epoch_loss.reset()
         error = self._validate_and_keep_best()
@@ -212,14 +229,20 @@ class Loop:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         count = self.sampler.count(self.position.batch)
+        if self.guard.leaves_out(self.position.epoch, self.position.batch):
+            return None
         while True:
             loss, failure = self._gradients(batch, count)
-            norm = nn.utils.clip_grad_norm_(self.weights, self.settings.grad_clip or math.inf)
+            norm = self.strategy.clip(self.settings.grad_clip, self.precision.scale)
             if failure is None and math.isfinite(norm):
                 break
             self.optimizer.zero_grad(set_to_none=True)
             if not self.agreement.try_again(failure, loss, norm, self.position.step, self._where()):
                 return None
+        self.strategy.ended()
+        if not self.guard.admits(loss, norm, count, self.position.epoch, self.position.batch, self.position.step):
+            self.optimizer.zero_grad(set_to_none=True)
+            return None
         try:
             if self.drill is not None:
                 self.drill.step()
@@ -229,6 +252,7 @@ class Loop:
                 raise
             self._lost = Failure(Trouble.OPTIMIZER, str(error))
         self.optimizer.zero_grad(set_to_none=True)
+        self.precision.stepped()
         self.ema.update()
         self.window.add(loss, count)
         self.epoch_loss.add(loss, count)
@@ -238,19 +262,18 @@ class Loop:
 
     def _gradients(self, batch: Batch | Failure, count: int) -> tuple[torch.Tensor, Failure | None]:
         """Computes the gradients of one global batch, or hands over NaN for those that this rank cannot compute."""
-        self.exchange.begin()
+        self.strategy.begin(pieces_of(self.agreement.pieces, count, self.world))
         failure = self._lost or (batch if isinstance(batch, Failure) else None)
         if failure is None and not isinstance(batch, Failure):
             try:
-                precision, pieces = self.config.training.precision, self.agreement.pieces
                 return accumulate_gradients(
-                    self.forward, self.wrapped, batch, pieces, count, self.world, precision, self.exchange, self.drill
+                    self.strategy, batch, self.agreement.pieces, count, self.precision, self.drill
                 ), None
             except Exception as error:
                 failure = failure_of(error)
                 if failure is None:
                     raise
-        self.exchange.withdraw()
+        self.strategy.withdraw()
         return torch.full((), math.nan, device=self.world.device), failure
 
     def _where(self) -> str:
@@ -261,6 +284,9 @@ class Loop:
 
     def _after_step(self, norm: torch.Tensor | None) -> None:
         position = self.position
+        if again := self.compilations.new():
+            text = f"torch.compile compiled {again} graphs again {self._where()}, {self.compilations.again} in all"
+            self.around.note(text, "compile", self.stage.NAME, position.step, graphs=again)
         position.batch, position.step = position.batch + 1, position.step + 1
         self.around.display.step(position.step)
         if position.step % self.config.training.log_every_steps == 0:
@@ -286,10 +312,11 @@ class Loop:
         self.timing.validation_s += time.perf_counter() - started
         if error < self.best or math.isinf(self.best):
             self.best = error
+            finished = gathered(self.stage.finish(self.ema.module))
             if self.world.is_first:
                 content = {
                     **self.around.header,
-                    **self.stage.finish(self.ema.module),
+                    **finished,
                     "kind": "autoencoder" if self.stage.NAME == "autoencoder" else "best",
                     "validation": error,
                     "epoch": self.position.epoch,
@@ -305,22 +332,25 @@ class Loop:
         total, count = torch.zeros((), dtype=torch.float64, device=self.world.device), 0.0
         for batch in batches(self.validation_loader):
             moved = _to(batch, self.world.device)
-            with _autocast(self.world.device, self.config.training.precision):
+            with self.precision.autocast():
                 error_B = self.stage.validate(self.ema.module, moved)
             total += (error_B.double() * moved["weight"]).sum()
             count += float(batch["weight"].sum())
+        self.strategy.free(self.ema.module)
         all_errors, all_counts = sums([total, count], self.world)
         return all_errors / all_counts
 
     def _save_last(self) -> None:
         """Writes last.pt: rank 0's model and optimizer, every rank's random state and position."""
         started = time.perf_counter()
+        self.agreement.stop_if_any(self._lost, self._where())  # half of the ranks' weights would be those of before
         mine = {
             "random": random_state(self.world.device),
             "meters": [self.window.state(), self.epoch_loss.state()],
             "position": asdict(self.position),
         }
         ranks = on_all_ranks(mine, self.world)
+        model, ema, optimizer = full_state(self.module), gathered(self.ema.state()), full_optimizer(self.optimizer)
         if self.world.is_first:
             content = {
                 **self.around.header,
@@ -329,29 +359,42 @@ class Loop:
                 "world_size": self.world.size,
                 "total_steps": self.total_steps,
                 "position": asdict(self.position),
-                "model": self.module.state_dict(),
-                "ema": self.ema.state(),
-                "optimizer": self.optimizer.state_dict(),
+                "model": model,
+                "ema": ema,
+                "optimizer": optimizer,
+                "step": {
+                    "pieces": self.agreement.pieces,
+                    "asked": self._asked,
+                    "scale": self.precision.state(),
+                    "spikes": self.guard.state(),
+                },
                 "best": self.best,
                 "metrics_bytes": self.around.metrics_bytes,
                 "ranks": ranks,
             }
             checkpoint.save(self.around.folder.last, content)
+        self.guard.can_go_back = True
         self.timing.checkpoint_s += time.perf_counter() - started
 
     def _restore(self, last: dict[str, Any]) -> None:
-        self.module.load_state_dict(last["model"])
+        load_full(self.module, last["model"])
         self.ema.load_state(last["ema"])
-        self.optimizer.load_state_dict(last["optimizer"])
+        load_full_optimizer(self.optimizer, last["optimizer"])
+        if step := last.get("step"):
+            if step["asked"] == self._asked:  # else somebody wants other pieces now
+                self.agreement.pieces = step["pieces"]
+            self.precision.load_state(step["scale"])
+            self.guard.load_state(step["spikes"])
         self.position, self.best = Position(**last["position"]), last["best"]
         mine = last["ranks"][self.world.rank]
         for meter, state in zip((self.window, self.epoch_loss), mine["meters"], strict=True):
             meter.load_state(state)
         set_random_state(mine["random"], self.world.device)
+        self.guard.can_go_back = True
 
     def _timed(self) -> Iterator[Batch | Failure]:
         """Yields the batches of the epoch, on the device; in place of one that cannot be read, why."""
-        source = batches(self.loader)
+        source, refused = batches(self.loader), -1
         while True:
             started = time.perf_counter()
             try:
@@ -360,9 +403,13 @@ class Loop:
                 batch = next(source, None)
             except Exception as error:
                 failure = failure_of(error)
-                if failure is None or not self.config.training.max_skips:
-                    raise
-                yield failure
+                # Memory may be there the next time; no other rank needs to know.
+                first = failure is not None and failure.trouble is Trouble.MEMORY and refused != self.position.step
+                refused = self.position.step
+                if not first:
+                    if failure is None or not self.config.training.max_skips:
+                        raise
+                    yield Failure(Trouble.BATCH, failure.text) if failure.trouble is Trouble.MEMORY else failure
                 self.sampler.set_epoch(self.position.epoch, self.position.batch)
                 source = batches(self.loader)
                 continue
@@ -375,68 +422,7 @@ class Loop:
             yield _to(batch, self.world.device)
 
 
-def accumulate_gradients(
-    forward: Any,
-    wrapped: nn.Module,
-    batch: Batch,
-    pieces: int,
-    count: int,
-    world: World,
-    precision: str,
-    exchange: Exchange | None = None,
-    drill: Drill | None = None,
-) -> torch.Tensor:
-    """Adds this rank's share of the gradient of (sum of losses / count); returns its sum of losses.
-
-    The batch is cut into at most `pieces` micro-batches; only the last one's backward pass synchronises. `exchange`
-    is told how far the step has come.
-    """
-    parts = _cut(batch, pieces)
-    total = torch.zeros((), device=world.device)
-    for number, part in enumerate(parts):
-        quiet = isinstance(wrapped, DistributedDataParallel) and number < len(parts) - 1
-        with wrapped.no_sync() if quiet else contextlib.nullcontext():  # type: ignore[operator]
-            if exchange is not None:
-                exchange.forward()
-            with _autocast(world.device, precision):
-                loss_B = forward(part)
-            loss: Any = (at_least_float32(loss_B) * part["weight"]).sum()
-            loss = loss if drill is None else drill.arm(loss, wrapped)
-            if exchange is not None and number == len(parts) - 1:
-                exchange.backward(accumulated=number > 0)
-            (loss * (world.size / count)).backward()
-        total += loss.detach()
-    return total
-
-
-def wrap(module: nn.Module, world: World) -> nn.Module:
-    """Returns the module in DDP, or itself where there is one rank."""
-    if world.size == 1:
-        return module
-    # Buffers that forward never changes need no broadcast at every step; batch statistics do.
-    changing = any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in module.modules())
-    known = inspect.signature(DistributedDataParallel.__init__).parameters
-    broadcast = "forward_sync_buffers" if "forward_sync_buffers" in known else "broadcast_buffers"  # before torch 2.13
-    options: dict[str, Any] = {broadcast: changing, "gradient_as_bucket_view": True}
-    if world.device.type == "cuda":
-        options["device_ids"] = [world.local_rank]
-    return DistributedDataParallel(module, **options)
-
-
-def _cut(batch: Batch, pieces: int) -> list[Batch]:
-    if pieces == 1:
-        return [batch]
-    cut = {name: value.chunk(pieces) for name, value in batch.items()}
-    return [dict(zip(cut, values, strict=True)) for values in zip(*cut.values(), strict=True)]
-
-
 def _to(batch: Batch, device: torch.device) -> Batch:
     if device.type == "cpu":
         return batch
     return {name: value.to(device, non_blocking=True) for name, value in batch.items()}
-
-
-def _autocast(device: torch.device, precision: str) -> contextlib.AbstractContextManager[Any]:
-    if precision == "float32":
-        return contextlib.nullcontext()
-    return torch.autocast(device.type, dtype=torch.bfloat16)

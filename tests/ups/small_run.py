@@ -67,11 +67,11 @@ def ups(*arguments: str | Path, environ: Mapping[str, str] = {}) -> subprocess.C
     return warm_python.python(*PROGRAM, *arguments, env=clean_environment() | dict(environ))
 
 
-def ups_from_cold(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def ups_from_cold(*arguments: str | Path, environ: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
     """The same with interpreters of their own, for tests of how they start and end."""
     return subprocess.run(
         [sys.executable, *PROGRAM, *map(str, arguments)],
-        env=clean_environment(),
+        env=clean_environment() | dict(environ),
         capture_output=True,
         text=True,
         timeout=120,
