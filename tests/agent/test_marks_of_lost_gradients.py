@@ -61,6 +61,13 @@ FAULTY = """
     for epoch in range(6):
         for index, batch in enumerate(used): pass
         next(used, None)
+
+    import torch.distributed as dist
+    from torch.distributed.fsdp import fully_shard
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    shards = fully_shard(nn.Linear(4, 1), mesh=dist.init_device_mesh("cpu", (1,)))
+    run(adam(shards), lambda: shards(x).mean(), 1)
+    dist.destroy_process_group()
 """
 
 
@@ -87,6 +94,8 @@ def test_what_takes_gradients_or_weights_away_is_marked_with_its_lines(watch):
     (over,) = prints.marks_of(ScheduleOver)
     assert (over.optimizer, over.step, over.stepped, over.horizon) == (2, 32, 36, 24)
     assert (over.scheduler, [one.line for one in over.made]) == ("LinearLR", [38])
+    (shards,) = prints.of_optimizer(3)
+    assert (shards.model.sharded, [one.why for one in (*shards.values, *shards.gradients)]) == ((True, True), [""] * 4)
     spent = [event for event in agent.events if event.kind == "loader-spent"]
     assert [(event.value, event.text, event.path[0].line) for event in spent] == [
         (2, "dataset=range", 43), (4, "dataset=range", 43)
