@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program import exit_calls
@@ -52,7 +52,6 @@ class CollectiveSequences:
     communication: CollectiveSites
     tests: RankPredicates
     _budget: int = 0
-    _meeting: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def way(self, function: Function, assumption: BranchAssumption) -> CollectiveSequence:
         """Returns what a rank passes from the entry of a function to its end."""
@@ -239,7 +238,7 @@ class CollectiveSequences:
         entered: bool = False,
     ) -> None:
         """Adds what is passed while a value is worked out."""
-        if not entered and id(value) not in self._meeting_in(function):
+        if not entered and id(value) not in self.communication.meeting_in(function):
             return
         match value:
             case ast.Lambda() | ast.Constant() | ast.Name():
@@ -269,20 +268,6 @@ class CollectiveSequences:
                 self._expression(child, function, assumption, depth, way)
             elif isinstance(child, ast.comprehension):
                 self._expression(child.iter, function, assumption, depth, way)
-
-    def _meeting_in(self, function: Function) -> frozenset[int]:
-        """Returns the identities of a function's nodes in which ranks meet: such calls, and what holds one."""
-        if id(function) not in self._meeting:
-            parents = self.project.file_with(function).parents
-            found: set[int] = set()
-            for node in function.nodes_of(ast.Call):
-                if isinstance(node, ast.Call) and self.communication.of_call(node, function) is not None:
-                    around: ast.AST | None = node
-                    while around is not None and id(around) not in found:
-                        found.add(id(around))
-                        around = parents.get(around)
-            self._meeting[id(function)] = frozenset(found)
-        return self._meeting[id(function)]
 
     def _short_cut(
         self, value: ast.BoolOp, function: Function, assumption: BranchAssumption, depth: int, way: CollectiveSequence

@@ -72,6 +72,7 @@ class CollectiveSites:
     project: Project
     _functions: dict[int, CollectiveSite | None] = field(default_factory=dict)
     _calls: dict[int, CollectiveSite | None] = field(default_factory=dict)
+    _meeting: dict[int, frozenset[int]] = field(default_factory=dict)
 
     @cached_property
     def objects(self) -> LibraryTypes:
@@ -123,6 +124,20 @@ class CollectiveSites:
                 found = reach
         self._functions[id(function)] = found
         return found
+
+    def meeting_in(self, function: Function) -> frozenset[int]:
+        """Returns the identities of a function's nodes in which ranks meet: such calls, and what holds one."""
+        if id(function) not in self._meeting:
+            parents = self.project.file_with(function).parents
+            found: set[int] = set()
+            for node in function.nodes_of(ast.Call):
+                if isinstance(node, ast.Call) and self.of_call(node, function) is not None:
+                    around: ast.AST | None = node
+                    while around is not None and id(around) not in found:
+                        found.add(id(around))
+                        around = parents.get(around)
+            self._meeting[id(function)] = frozenset(found)
+        return self._meeting[id(function)]
 
     def interesting_calls(self, function: Function) -> Iterator[ast.Call]:
         """Yields the calls of a function's own body."""

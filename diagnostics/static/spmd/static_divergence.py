@@ -122,7 +122,9 @@ class StaticDivergence:
             if self.ways.exhausted or not ways_differ(*whole):
                 continue
             one, other = (self.ways.part(node, function, BranchAssumption(node, True, on)) for on in ranks)
-            if one.items != other.items and not comes_to_the_same(one, other, whole):
+            if comes_to_the_same(one, other, whole):
+                continue
+            if one.items != other.items:
                 parted.append(((node, ranks), one, other))
             else:
                 yield from self._left(node, ranks, function, one, other, whole)
@@ -299,26 +301,16 @@ class StaticDivergence:
             taint = Taint(EXCEPTION, function.file, handler.lineno, function.name, True, handler)
             if reach is not None:
                 yield DivergentBranch(
-                    function=function,
-                    decision=handler,
-                    shape=DivergenceShape.HANDLER,
-                    why=EXCEPTION,
-                    here=reach,
-                    there=None,
-                    taint=taint,
-                )
+                    function=function, decision=handler, shape=DivergenceShape.HANDLER, why=EXCEPTION, here=reach,
+                    there=None, taint=taint,
+                )  # fmt: skip
                 continue
             skipped = self._first_inside(node.body, function)
             if skipped is not None and one.end != "raise" and self._raises_alone(node, skipped, function):
                 yield DivergentBranch(
-                    function=function,
-                    decision=handler,
-                    shape=DivergenceShape.SKIPPED,
-                    why=EXCEPTION,
-                    here=skipped,
-                    there=None,
-                    taint=taint,
-                )
+                    function=function, decision=handler, shape=DivergenceShape.SKIPPED, why=EXCEPTION, here=skipped,
+                    there=None, taint=taint,
+                )  # fmt: skip
         if node.finalbody:
             reach = self._first_inside(node.finalbody, function)
             body = self._first_inside(node.body, function)
