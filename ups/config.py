@@ -134,6 +134,18 @@ class StagesConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointConfig:
+    """How checkpoints are written and which of them stay."""
+
+    keep_last: Count = 2  # the newest ones; with one, a damaged one has none before it
+    keep_best: bool = False  # of each stage also the one at the end of its best epoch; best.pt is there in any case
+    keep_every_hours: Positive | None = None  # and one for every so many hours of training
+    on_failure: Literal["stop", "continue"] = "stop"  # where one cannot be written: a full disk, a folder that is gone
+    asynchronous: bool = True  # written by a thread while training goes on
+    timeout_s: Positive = 600.0  # one that takes longer has failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfig:
     """Ranks, processes and precision, the same for every stage."""
 
@@ -148,6 +160,7 @@ class TrainingConfig:
     compile: bool = False
     max_skips: NumberFromZero = 0  # batches of a stage that all ranks may leave out: not finite, or not to be read
     checkpoint_every_steps: Count = 200
+    checkpoint: CheckpointConfig = field(default_factory=CheckpointConfig)
     log_every_steps: Count = 10
     rollout_steps: Count = 10  # steps of the rollout reported by validation at the end
 

@@ -152,6 +152,24 @@ def sums(values: Sequence[float | torch.Tensor], world: World) -> list[float]:
     return [float(value) for value in total]
 
 
+def most(values: Sequence[float], world: World) -> list[float]:
+    """Returns the largest of each value over all ranks."""
+    if world.size == 1:
+        return list(values)
+    largest = torch.tensor(values, dtype=torch.float64, device=world.device)
+    dist.all_reduce(largest, op=dist.ReduceOp.MAX)
+    return [float(value) for value in largest.tolist()]
+
+
+def to_first(value: Any, world: World) -> list[Any] | None:
+    """Returns what each rank gave, by rank, on rank 0; None on the others."""
+    if world.size == 1:
+        return [value]
+    values: list[Any] | None = [None] * world.size if world.is_first else None
+    dist.gather_object(value, values)
+    return values
+
+
 def on_all_ranks(value: Any, world: World) -> list[Any]:
     """Returns what each rank gave, by rank, on every rank; values are small and picklable."""
     if world.size == 1:

@@ -12,6 +12,8 @@ import torch
 
 from ups import checkpoint
 from ups.cache_build import ensure_cache, expected_manifest, refuse_bad_cache
+from ups.checkpointing.newest import newest
+from ups.checkpointing.state import Found
 from ups.config import UpsConfig
 from ups.data import ram_disk
 from ups.data.normalisation import Normalisation
@@ -40,7 +42,7 @@ class Plan:
 def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[str, Any]:
     """Runs the plan's stages on this rank; returns what the rank reports: stages, steps, seconds, memory."""
     folder = RunFolder(config.output.dir)
-    last = _last(folder, world) if plan.resume else None
+    last = newest(folder, world, display.say) if plan.resume else None
     material = gather(config, lambda compute: _agreed_normalisation(folder, world, compute))
     if "operator" in plan.stages:
         try_own_operator(config, material.spec)
@@ -60,14 +62,20 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
             else:
                 copy = _cache(config, world, material, folder, display)
                 stage = _operator_stage(config, world, material, folder, copy)
-            resume = last if last is not None and last["stage"] == name else None
+            resume = last if last is not None and last.stage == name else None
             timings[name] = asdict(train(stage, config, world, around, resume))
     finally:
         for tracker in trackers:
             tracker.close()
         if copy is not None:
             copy.close()
-    return {"stages": timings, "peak_memory_bytes": _peak_memory(world), "device": str(world.device)}
+    saved = asdict(around.saved)
+    return {
+        "stages": timings,
+        "checkpoints": saved,
+        "peak_memory_bytes": _peak_memory(world),
+        "device": str(world.device),
+    }
 
 
 def _cache(config: UpsConfig, world: World, material: Material, folder: RunFolder, display: Display) -> RamCopy | None:
@@ -137,27 +145,14 @@ def _agreed_normalisation(folder: RunFolder, world: World, compute: Callable[[],
     return Normalisation.from_dict(from_first(plain, world))
 
 
-def _last(folder: RunFolder, world: World) -> dict[str, Any] | None:
-    if not folder.last.exists():
-        return None
-    last = checkpoint.load(folder.last, "last")
-    if last["world_size"] != world.size:
-        raise ConfigError(
-            f"{folder.last} was written by {last['world_size']} ranks and cannot go on with {world.size}: "
-            "each rank has a random state of its own",
-            hint=f"--nproc {last['world_size']}",
-        )
-    return last
-
-
-def _left_to_do(stages: Sequence[str], last: dict[str, Any] | None) -> list[str]:
-    done = ORDER.index(last["stage"]) if last is not None else 0
+def _left_to_do(stages: Sequence[str], last: Found | None) -> list[str]:
+    done = ORDER.index(last.stage) if last is not None else 0
     return [name for name in stages if ORDER.index(name) >= done]
 
 
-def _trackers(folder: RunFolder, last: dict[str, Any] | None) -> tuple[Tracker, ...]:
-    lines = JsonLines(folder.metrics, resume_at=last["metrics_bytes"] if last is not None else _metrics_bytes(folder))
-    return lines, TensorBoard(folder.tensorboard)
+def _trackers(folder: RunFolder, last: Found | None) -> tuple[Tracker, ...]:
+    size = last.facts["metrics_bytes"] if last is not None else _metrics_bytes(folder)
+    return JsonLines(folder.metrics, resume_at=size), TensorBoard(folder.tensorboard)
 
 
 def _metrics_bytes(folder: RunFolder) -> int:

@@ -14,22 +14,25 @@ import inspect
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-from ups import checkpoint
 from ups.agreement import Agreement, Exchange, Failure, Trouble, failure_of, told
+from ups.boundary import Boundary
+from ups.checkpointing import state
+from ups.checkpointing.saver import Saved, Saver
+from ups.checkpointing.state import Found
 from ups.config import StageConfig, UpsConfig
 from ups.data.loaders import Batch, batches, loader
 from ups.data.sampler import GlobalBatchSampler, check_enough
-from ups.distributed import World, barrier, on_all_ranks, random_state, seed_everything, set_random_state, sums
+from ups.distributed import World, barrier, random_state, seed_everything, sums
 from ups.drills import Drill, drill_of
 from ups.ema import Ema
-from ups.errors import UpsError
+from ups.errors import AgreedError, UpsError
 from ups.imports import without_garbage_collection
 from ups.losses import at_least_float32
 from ups.meters import Meter
@@ -37,6 +40,7 @@ from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.schedule import learning_rate, make_optimizer
 from ups.stages.contract import TrainingStage
+from ups.stopping import SAVED_EXIT, SavedError, StopRequest
 from ups.tracking import Tracker
 from ups.tracking.jsonl import JsonLines
 
@@ -73,6 +77,7 @@ class Surroundings:
     trackers: tuple[Tracker, ...]
     display: Display
     header: dict[str, Any]  # the keys every checkpoint has
+    saved: Saved = field(default_factory=Saved)  # what became of the run's checkpoints
 
     @property
     def metrics_bytes(self) -> int:
@@ -91,9 +96,12 @@ class Surroundings:
 
 
 def train(
-    stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: dict[str, Any] | None = None
+    stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: Found | None = None
 ) -> Timing:
-    """Trains one stage to its end; `resume` is the content of last.pt. Returns where the time went."""
+    """Trains one stage to its end, or from a checkpoint of it. Returns where the time went.
+
+    Raises SavedError where the ranks were asked to stop.
+    """
     return Loop(stage, config, world, around, resume).run()
 
 
@@ -101,7 +109,7 @@ class Loop:
     """One stage's training; `__init__` builds in the only right order, `run` is the loop."""
 
     def __init__(
-        self, stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: dict[str, Any] | None
+        self, stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: Found | None
     ) -> None:
         self.stage, self.config, self.world, self.around = stage, config, world, around
         self.settings: StageConfig = getattr(config.stages, stage.NAME)
@@ -146,6 +154,9 @@ class Loop:
         self._lost: Failure | None = None  # what this rank still has to tell the others
 
         self.window, self.epoch_loss = Meter(world.device), Meter(world.device)
+        self.stop = StopRequest()
+        self.saver = Saver(world, around.folder.checkpoints, config.training.checkpoint, around, around.saved)
+        self.boundary = Boundary(world, self.stop, self.saver)
         if resume is not None:
             self._restore(resume)
         barrier(world)
@@ -156,13 +167,18 @@ class Loop:
         display = self.around.display
         display.start(self.stage.NAME, self.total_steps, self.position.step)
         try:
-            while self.position.epoch < self.settings.epochs and not self._stopped:
-                self._epoch()
-            if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
-                self._validate_and_keep_best()
+            with self.stop:
+                while self.position.epoch < self.settings.epochs and not self._stopped:
+                    self._epoch()
+                if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
+                    self._validate_and_keep_best()
+                self.saver.finish()  # rank 0 has written the model that the next stage reads
+        except AgreedError:  # all ranks stop at the same step: what they were writing is still made whole
+            self.saver.finish()
+            raise
         finally:
             display.stop()
-        barrier(self.world)  # rank 0 has written the model that the next stage reads
+        barrier(self.world)
         self.timing.total_s = time.perf_counter() - started
         return self.timing
 
@@ -176,7 +192,7 @@ class Loop:
         self.wrapped.train()
         for batch in self._timed():
             if self._stopped:
-                self._save_last()
+                self._save_last(at_once=True)
                 return
             began = time.perf_counter()
             norm = self._step(batch)
@@ -184,6 +200,7 @@ class Loop:
                 self.timing.later_steps += 1
                 self.timing.later_step_s += time.perf_counter() - began
             self._after_step(norm)
+            self._stop_if_asked(self.boundary.signal_after_step())
         if self._lost is not None:
             raise UpsError(told([self._lost]))
         train_loss = self.epoch_loss.mean(self.world)
@@ -201,7 +218,9 @@ class Loop:
         )
         self.around.display.epoch(position.epoch, self.settings.epochs, train_loss, error, self.best)
         position.epoch, position.batch = position.epoch + 1, 0
-        self._save_last()
+        self._save_last(validation=error, at_once=position.epoch == self.settings.epochs)
+        if position.epoch < self.settings.epochs:
+            self._stop_if_asked(self.boundary.signal_now())
 
     def _step(self, batch: Batch | Failure) -> torch.Tensor | None:
         """Forward, backward and optimizer over one global batch, on all ranks or on none.
@@ -286,17 +305,17 @@ class Loop:
         self.timing.validation_s += time.perf_counter() - started
         if error < self.best or math.isinf(self.best):
             self.best = error
-            if self.world.is_first:
-                content = {
-                    **self.around.header,
-                    **self.stage.finish(self.ema.module),
-                    "kind": "autoencoder" if self.stage.NAME == "autoencoder" else "best",
-                    "validation": error,
-                    "epoch": self.position.epoch,
-                    "step": self.position.step,
-                }
-                folder = self.around.folder
-                checkpoint.save(folder.autoencoder if self.stage.NAME == "autoencoder" else folder.best, content)
+            content = {
+                **self.around.header,
+                **self.stage.finish(self.ema.module),
+                "kind": "autoencoder" if self.stage.NAME == "autoencoder" else "best",
+                "validation": error,
+                "epoch": self.position.epoch,
+                "step": self.position.step,
+            }
+            folder = self.around.folder
+            path = folder.autoencoder if self.stage.NAME == "autoencoder" else folder.best
+            self.saver.put(path, content if self.world.is_first else None)
         return error
 
     @torch.no_grad()
@@ -312,42 +331,43 @@ class Loop:
         all_errors, all_counts = sums([total, count], self.world)
         return all_errors / all_counts
 
-    def _save_last(self) -> None:
-        """Writes last.pt: rank 0's model and optimizer, every rank's random state and position."""
+    def _save_last(self, *, validation: float | None = None, at_once: bool = False) -> None:
+        """Has a checkpoint written while training goes on, or `at_once` before it does."""
         started = time.perf_counter()
-        mine = {
-            "random": random_state(self.world.device),
-            "meters": [self.window.state(), self.epoch_loss.state()],
+        facts = {
+            **self.around.header,
+            "stage": self.stage.NAME,
+            "world_size": self.world.size,
+            "total_steps": self.total_steps,
             "position": asdict(self.position),
+            "ema_updates": self.ema.updates,
+            "best": None if math.isinf(self.best) else self.best,
+            "validation": validation,
+            "metrics_bytes": self.around.metrics_bytes,
+            "time": time.time(),
         }
-        ranks = on_all_ranks(mine, self.world)
-        if self.world.is_first:
-            content = {
-                **self.around.header,
-                "kind": "last",
-                "stage": self.stage.NAME,
-                "world_size": self.world.size,
-                "total_steps": self.total_steps,
-                "position": asdict(self.position),
-                "model": self.module.state_dict(),
-                "ema": self.ema.state(),
-                "optimizer": self.optimizer.state_dict(),
-                "best": self.best,
-                "metrics_bytes": self.around.metrics_bytes,
-                "ranks": ranks,
-            }
-            checkpoint.save(self.around.folder.last, content)
+        mine = {"random": random_state(self.world.device), "meters": [self.window.state(), self.epoch_loss.state()]}
+        tensors = state.tensors_of(self.module, self.ema.module, self.optimizer)
+        self.saver.save(tensors, mine, facts, at_once)
         self.timing.checkpoint_s += time.perf_counter() - started
 
-    def _restore(self, last: dict[str, Any]) -> None:
-        self.module.load_state_dict(last["model"])
-        self.ema.load_state(last["ema"])
-        self.optimizer.load_state_dict(last["optimizer"])
-        self.position, self.best = Position(**last["position"]), last["best"]
-        mine = last["ranks"][self.world.rank]
-        for meter, state in zip((self.window, self.epoch_loss), mine["meters"], strict=True):
-            meter.load_state(state)
-        set_random_state(mine["random"], self.world.device)
+    def _stop_if_asked(self, number: int) -> None:
+        if not number:
+            return
+        self._save_last(at_once=True)
+        step, saved = self.position.step, self.saver.saved
+        if saved.failures and saved.failures[-1].startswith(f"step {step} "):
+            raise UpsError(f"stopped by signal {number} at step {step}, and the checkpoint could not be written")
+        text = f"stopped by signal {number} after step {step} of {self.stage.NAME}: saved in {saved.last_good}"
+        raise SavedError(text, hint="--resume goes on from there", exit_code=SAVED_EXIT)
+
+    def _restore(self, found: Found) -> None:
+        restored = state.restored(found, self.module, self.ema, self.optimizer, self.world, self.config.seed)
+        self.position, self.best = Position(**found.facts["position"]), restored.best
+        for meter, sums_of_rank in zip((self.window, self.epoch_loss), restored.meters, strict=True):
+            meter.load_state(sums_of_rank)
+        for line in restored.notes:
+            self.around.display.say(line)
 
     def _timed(self) -> Iterator[Batch | Failure]:
         """Yields the batches of the epoch, on the device; in place of one that cannot be read, why."""

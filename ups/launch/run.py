@@ -131,12 +131,12 @@ def visible_gpus() -> int:
 
 def failure(launched: Launched, request: Request) -> UpsError:
     """Returns the one sentence for a run that did not complete, naming the rank that failed first."""
-    again = f"--resume goes on from {RunFolder(request.config.output.dir).last}"
-    kept = RunFolder(request.config.output.dir).last.exists()
+    kept = RunFolder(request.config.output.dir).saved()
+    again = f"--resume goes on from {kept[0]}" if kept else ""
     if launched.stopped_by:
         return UpsError(
             f"stopped by signal {launched.stopped_by}: all ranks were ended",
-            hint=again if kept else "",
+            hint=again,
             exit_code=launched.exit_code,
         )
     first = first_failure(launched.ended)
@@ -145,7 +145,7 @@ def failure(launched: Launched, request: Request) -> UpsError:
         what = (
             f"rank {', '.join(silent)} exited 0 without having finished" if silent else "the ranks' step counts differ"
         )
-        return UpsError(f"{what}: the run is not complete", hint=again if kept else "", exit_code=1)
+        return UpsError(f"{what}: the run is not complete", hint=again, exit_code=1)
     report = first.report
     if first.code < 0:
         meaning = " (the kernel's memory killer, or somebody's kill -9)" if first.code == -9 else ""
@@ -154,7 +154,7 @@ def failure(launched: Launched, request: Request) -> UpsError:
         message = report.error
     else:
         message = f"rank {first.rank} ended with exit code {first.code} without a report"
-    hint = (report.hint if report is not None else "") or (again if kept else "")
+    hint = (report.hint if report is not None else "") or again
     return UpsError(message, hint=hint, exit_code=launched.exit_code)
 
 
