@@ -72,6 +72,7 @@ def begin(*, backend: Backend = "auto", timeout_s: float = 120.0, environ: Mappi
             chosen,
             timeout=timedelta(seconds=timeout_s),
             device_id=device if device.type == "cuda" else None,
+            **_fresh_store(rank, size, timeout_s, environ),
         )
         dist.barrier()
     except (RuntimeError, ValueError) as error:
@@ -85,6 +86,22 @@ def begin(*, backend: Backend = "auto", timeout_s: float = 120.0, environ: Mappi
 def alone() -> World:
     """Returns the world of one process that works by itself, on the CPU, without a group."""
     return World(rank=0, local_rank=0, size=1, backend="none", device=torch.device("cpu"))
+
+
+def _fresh_store(rank: int, size: int, timeout_s: float, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Returns a store of its own for ranks that torchrun has started again on one machine, else nothing.
+
+    torchrun keeps one store for all attempts, in which gloo would find the addresses of ranks that have died. On
+    several machines ranks may differ in what number of attempt they are told, and a common name cannot be had.
+    """
+    attempt = environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    shared = environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" and environ.get("LOCAL_WORLD_SIZE") == str(size)
+    if attempt == "0" or not shared:
+        return {}
+    timeout = timedelta(seconds=timeout_s)
+    stores: Any = dist
+    server = stores.TCPStore(environ["MASTER_ADDR"], int(environ["MASTER_PORT"]), is_master=False, timeout=timeout)
+    return {"store": stores.PrefixStore(f"attempt-{attempt}", server), "rank": rank, "world_size": size}
 
 
 def end(*, healthy: bool = True) -> None:

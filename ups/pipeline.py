@@ -42,14 +42,15 @@ class Plan:
 def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[str, Any]:
     """Runs the plan's stages on this rank; returns what the rank reports: stages, steps, seconds, memory."""
     folder = RunFolder(config.output.dir)
-    last = newest(folder, world, display.say) if plan.resume else None
+    resume = from_first(plan.resume, world)  # after torchrun's restart only the first rank knows
+    last = newest(folder, world, display.say) if resume else None
     material = gather(config, lambda compute: _agreed_normalisation(folder, world, compute))
     if "operator" in plan.stages:
         try_own_operator(config, material.spec)
     left = _left_to_do(plan.stages, last)
     if config.cache.enabled and left == list(ORDER):  # before hours of training; the operator alone looks at once
         refuse_bad_cache(config, expected_manifest(config, material), world)
-    trackers = _trackers(folder, last) if world.is_first else ()
+    trackers = _trackers(folder, last, resume) if world.is_first else ()
     around = Surroundings(
         folder, trackers, display, checkpoint.header("", config, material.spec, material.normalisation)
     )
@@ -62,8 +63,8 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
             else:
                 copy = _cache(config, world, material, folder, display)
                 stage = _operator_stage(config, world, material, folder, copy)
-            resume = last if last is not None and last.stage == name else None
-            timings[name] = asdict(train(stage, config, world, around, resume))
+            found = last if last is not None and last.stage == name else None
+            timings[name] = asdict(train(stage, config, world, around, found))
     finally:
         for tracker in trackers:
             tracker.close()
@@ -150,8 +151,9 @@ def _left_to_do(stages: Sequence[str], last: Found | None) -> list[str]:
     return [name for name in stages if ORDER.index(name) >= done]
 
 
-def _trackers(folder: RunFolder, last: Found | None) -> tuple[Tracker, ...]:
-    size = last.facts["metrics_bytes"] if last is not None else _metrics_bytes(folder)
+def _trackers(folder: RunFolder, last: Found | None, resume: bool) -> tuple[Tracker, ...]:
+    # Of a run that died before its first checkpoint nothing is gone on with.
+    size = last.facts["metrics_bytes"] if last is not None else 0 if resume else _metrics_bytes(folder)
     return JsonLines(folder.metrics, resume_at=size), TensorBoard(folder.tensorboard)
 
 

@@ -22,4 +22,6 @@ def command(checkpoint: Path, out: Path) -> None:
     content = content_of(checkpoint)
     size = files.save(out, content)
     position = content["position"]
-    click.echo(f"{out}: stage {content['stage']}, step {position['step']}, {len(content['model'])} weights, {size} bytes")
+    click.echo(
+        f"{out}: stage {content['stage']}, step {position['step']}, {len(content['model'])} weights, {size} bytes"
+    )

@@ -19,6 +19,13 @@ from ups.stages import ORDER
 @click.option("--stage", type=click.Choice([*ORDER, "all"]), default="all", help="Train one stage only.")
 @click.option("--resume", is_flag=True, help="Go on with the run in output.dir where it stopped.")
 @click.option("--nproc", type=click.IntRange(min=1), help="Ranks; default: the GPUs, else 2.")
+@click.option(
+    "--max-restarts",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Start ranks that failed again, from the last checkpoint, at most N times.",
+)
 @click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), help="Force the backend of the ranks.")
 @click.option("--no-preflight", is_flag=True, help="Leave out the quick checks before the start.")
 @click.option("--no-doctor", is_flag=True, envvar="UPS_NO_DOCTOR", help="Do not watch the run; also UPS_NO_DOCTOR=1.")
@@ -30,6 +37,7 @@ def command(
     stage: str,
     resume: bool,
     nproc: int | None,
+    max_restarts: int,
     backend: str | None,
     no_preflight: bool,
     no_doctor: bool,
@@ -52,6 +60,7 @@ def command(
         stages=ORDER if stage == "all" else (stage,),
         resume=resume,
         nproc=nproc,
+        max_restarts=max_restarts,
     )
     if "RANK" in os.environ:
         context.exit(run.as_rank(request))

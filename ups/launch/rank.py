@@ -26,7 +26,8 @@ from diagnostics.api import DoctorError, UsageError
 from ups.config import UpsConfig, load_config
 from ups.errors import AgreedError, CacheRefusedError, naming
 from ups.imports import without_garbage_collection
-from ups.launch.reports import FOLDER_VARIABLE, RankReport, write
+from ups.launch.reports import FOLDER_VARIABLE, STOPPED, RankReport, write
+from ups.stopping import SavedError
 
 FAILED, INTERNAL = "failed", 1
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -96,6 +97,10 @@ def _work(
             display.say(world.fallback)
         with hints:
             result = pipeline.run(config, world, pipeline.Plan(stages=stages, resume=resume), display)
+    except SavedError as error:
+        # Our launcher says it with its own code; to elastic a code other than 0 is a failure, and it ends the others.
+        report = RankReport(rank=rank, state=STOPPED, error=error.message, hint=error.hint)
+        return report, 0 if FOLDER_VARIABLE in os.environ else error.exit_code
     except DoctorError as error:
         # What every rank sees alike, a wrong configuration or an agreed stop, is nobody's in particular.
         whose = "" if isinstance(error, (UsageError, AgreedError)) else f"rank {rank}: "

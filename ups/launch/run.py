@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ups.config import UpsConfig
@@ -14,6 +14,7 @@ from ups.data.fields import open_data
 from ups.data.sampler import check_enough
 from ups.data.splits import split_samples
 from ups.errors import UpsError, naming
+from ups.launch import claims
 from ups.launch.elastic import Launched, launch
 from ups.launch.port import check_port
 from ups.launch.reports import first_failure
@@ -31,6 +32,7 @@ class Request:
     stages: tuple[str, ...]
     resume: bool = False
     nproc: int | None = None
+    max_restarts: int = 0
 
 
 def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
@@ -39,9 +41,13 @@ def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
     from ups.launch import rank
 
     place, size = place_number(environ, "RANK"), place_number(environ, "WORLD_SIZE")
+    folder = RunFolder(request.config.output.dir)
+    if place == 0 and claims.is_restart(folder.root, environ):
+        request = replace(request, resume=True)
     if place == 0:
         print(f"RANK is set: started by a launcher, taking part as one of its {size} ranks", file=sys.stderr)  # noqa: T201
         prepare(request, size)
+        claims.write(folder.root, environ)
     hints = naming(request.path, request.overrides)
     return rank.run(request.config, request.stages, resume=request.resume, hints=hints)
 
@@ -52,20 +58,32 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
     `before_start` is called with the number of ranks when the request itself is in order, and may refuse.
     Raises UpsError with the exit code of the rank that failed first.
     """
-    config = request.config
     nproc = examine(request, before_start)
     prepare(request, nproc)
-    try:
-        launched = launch(
-            rank_argv(request), nproc, port=config.training.port, threads=config.training.threads_per_rank
-        )
-    finally:
-        _clean_ram_disk(config)
-    if not launched.completed:
-        if not request.resume and any(report.refused for report in launched.reports):
-            RunFolder(config.output.dir).release()
-        raise failure(launched, request)
-    say(summary(launched, request))
+    say(summary(_launched(request, nproc, say), request))
+
+
+def _launched(request: Request, nproc: int, say: Callable[[str], None]) -> Launched:
+    """Launches, again from the last checkpoint where ranks failed and the request allows it; returns what completed."""
+    training = request.config.training
+    for restarts in range(request.max_restarts + 1):
+        again = replace(request, resume=request.resume or restarts > 0)
+        try:
+            launched = launch(rank_argv(again), nproc, port=training.port, threads=training.threads_per_rank)
+        finally:
+            _clean_ram_disk(request.config)
+        if launched.completed:
+            return launched
+        refused = any(report.refused for report in launched.reports)
+        if refused and not again.resume:
+            RunFolder(request.config.output.dir).release()
+        failed = failure(launched, request)
+        if refused or launched.stopped_by or launched.saved or restarts == request.max_restarts:
+            raise failed
+        kept = RunFolder(request.config.output.dir).saved()
+        place = f"from {kept[0].name}" if kept else "from the beginning"
+        say(f"{failed.message}: restart {restarts + 1} of {request.max_restarts}, {place}")
+    raise AssertionError  # the last round returns or raises
 
 
 def _clean_ram_disk(config: UpsConfig) -> None:
@@ -133,6 +151,8 @@ def failure(launched: Launched, request: Request) -> UpsError:
     """Returns the one sentence for a run that did not complete, naming the rank that failed first."""
     kept = RunFolder(request.config.output.dir).saved()
     again = f"--resume goes on from {kept[0]}" if kept else ""
+    if launched.saved:
+        return UpsError(launched.saved, hint=launched.reports[0].hint, exit_code=launched.exit_code)
     if launched.stopped_by:
         return UpsError(
             f"stopped by signal {launched.stopped_by}: all ranks were ended",
@@ -162,5 +182,6 @@ def summary(launched: Launched, request: Request) -> str:
     """Returns the last line of a run that completed."""
     folder = RunFolder(request.config.output.dir)
     made: Sequence[Path] = [path for path in (folder.best, folder.autoencoder) if path.exists()][:1]
-    steps = launched.reports[0].steps
-    return f"completed: {len(launched.ended)} ranks, {steps} steps each; {made[0] if made else folder.root}"
+    steps, failures = launched.reports[0].steps, launched.reports[0].result.get("checkpoints", {}).get("failures", [])
+    lost = f"; {len(failures)} checkpoints could not be written, the first: {failures[0]}" if failures else ""
+    return f"completed: {len(launched.ended)} ranks, {steps} steps each; {made[0] if made else folder.root}{lost}"

@@ -35,4 +35,6 @@ def argv(request: Request) -> list[str]:
         words.append("--resume")
     if request.nproc is not None:
         words += ["--nproc", str(request.nproc)]
+    if request.max_restarts:
+        words += ["--max-restarts", str(request.max_restarts)]
     return [*words, *ASIDE]
