@@ -89,6 +89,10 @@ class Surroundings:
         for tracker in self.trackers:
             tracker.log({"kind": kind, "stage": stage, "step": step, **values})
 
+    def say(self, text: str) -> None:
+        """Shows a line."""
+        self.display.say(text)
+
     def note(self, text: str, kind: str, stage: str, step: int, **values: float) -> None:
         """Shows a line, and keeps a record of it."""
         self.display.say(text)

@@ -19,6 +19,7 @@ import warm_python
 import yaml
 
 from ups.launch.elastic import Launched
+from ups.run_folder import RunFolder
 
 BETA = 0.4
 PROGRAM = ("-c", "from ups.cli import main; main()")
@@ -60,6 +61,11 @@ def write_config(folder: Path, **changes: Any) -> Path:
     path = folder / "small.yaml"
     path.write_text(yaml.safe_dump(config))
     return path
+
+
+def newest(folder: Path) -> Any:
+    """Returns the newest finished checkpoint of the run in folder/run, None before there is one."""
+    return next(iter(RunFolder(folder / "run").saved()), None)
 
 
 def ups(*arguments: str | Path, environ: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:

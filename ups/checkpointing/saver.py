@@ -52,6 +52,10 @@ class Part:
 class Notes(Protocol):
     """Where it is written down what came of a checkpoint; on rank 0 alone it says anything."""
 
+    def say(self, text: str) -> None:
+        """Shows a line."""
+        ...
+
     def note(self, text: str, kind: str, stage: str, step: int, **values: float) -> None:
         """Shows a line, and keeps a record."""
         ...
@@ -174,9 +178,8 @@ class Saver:
     def _leave_out(self, facts: Mapping[str, Any]) -> None:
         self.saved.left_out += 1
         if not self._left_out:  # said once a stage; how many there were stands in the report
-            step, stage = facts["position"]["step"], facts["stage"]
-            text = f"the checkpoint of step {step} is left out: the one before is still being written"
-            self._notes.note(text, "checkpoint_left_out", stage, step)
+            step = facts["position"]["step"]
+            self._notes.say(f"the checkpoint of step {step} is left out: the one before is still being written")
         self._left_out = True
 
     # In the thread.
