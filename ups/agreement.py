@@ -14,12 +14,12 @@ from enum import StrEnum
 from typing import NoReturn, Protocol
 
 import torch
-from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
+from torch import Tensor
 
 from ups.config import StageConfig
 from ups.distributed import World, on_all_ranks
 from ups.errors import AgreedError, DataError, UpsError
+from ups.step.precision import Precision
 
 _NO_MEMORY = ("can't allocate memory", "not enough memory", "out of memory")
 _WORKER = "DataLoader worker"
@@ -55,47 +55,6 @@ def failure_of(error: BaseException) -> Failure | None:
     return Failure(Trouble.BATCH, text) if isinstance(error, DataError) else None
 
 
-class Exchange:
-    """The one reduction of gradients of a step, as far as a rank has come in it."""
-
-    def __init__(self, module: nn.Module, wrapped: nn.Module) -> None:
-        self._module, self._wrapped = module, wrapped
-        self._weights = [one for one in module.parameters() if one.requires_grad]
-        self.begin()
-
-    def begin(self) -> None:
-        """A step begins: nothing was exchanged yet."""
-        self._forward = self._backward = False
-        self._before: list[tuple[int, int]] = []
-
-    def forward(self) -> None:
-        """A forward pass of the step begins."""
-        self._forward = True
-
-    def backward(self, accumulated: bool) -> None:
-        """The backward pass that exchanges begins; with gradients of earlier pieces, or with none."""
-        self._backward = True
-        self._before = [_mark(one) for one in self._weights] if accumulated else []
-
-    def withdraw(self) -> None:
-        """Hands over NaN for every gradient that the other ranks still wait for."""
-        if not isinstance(self._wrapped, DistributedDataParallel):
-            return
-        if self._backward:
-            before = self._before or [_NOTHING] * len(self._weights)
-            left = [one for one, mark in zip(self._weights, before, strict=True) if _mark(one) == mark]
-            if left:
-                torch.autograd.backward(_not_a_number(left))
-            return
-        if self._forward:  # the first piece has exchanged the buffers; the pass below asks for it again next time
-            self._wrapped.require_forward_param_sync = False
-        self._module.forward = lambda *_, **__: _not_a_number(self._weights)
-        try:
-            torch.autograd.backward(self._wrapped(None))
-        finally:
-            del self._module.forward
-
-
 class Notes(Protocol):
     """Where it is written down what was agreed on; on rank 0 alone it says anything."""
 
@@ -107,8 +66,16 @@ class Notes(Protocol):
 class Agreement:
     """What all ranks of a stage do about steps that one of them cannot make; `pieces` is theirs alike."""
 
-    def __init__(self, world: World, stage: str, settings: StageConfig, max_skips: int, notes: Notes) -> None:
-        self.pieces, self.skips = settings.accumulate, 0
+    def __init__(
+        self,
+        world: World,
+        stage: str,
+        settings: StageConfig,
+        max_skips: int,
+        notes: Notes,
+        precision: Precision | None = None,
+    ) -> None:
+        self.pieces, self.skips, self._precision = settings.accumulate, 0, precision
         self._world, self._stage, self._max_skips, self._notes = world, stage, max_skips, notes
         self._most = -(-settings.batch_size // world.size)  # samples of a rank
 
@@ -129,6 +96,11 @@ class Agreement:
                 torch.cuda.empty_cache()
             text = f"{told(failures)} {where}: all ranks take the batch again in {self.pieces} pieces"
             self._notes.note(text, "retry", self._stage, step, pieces=self.pieces)
+            return True
+        if not troubles and self._precision is not None and self._precision.overflowed():
+            scale = self._precision.scale
+            text = f"float16 cannot hold the gradient {where}: all ranks take the batch again, loss scale {scale:g}"
+            self._notes.note(text, "rescale", self._stage, step, scale=scale)
             return True
         self.skips += 1
         if Trouble.OPTIMIZER in troubles or self.skips > self._max_skips:
@@ -155,19 +127,6 @@ def told(failures: Sequence[Failure | None]) -> str:
         if failure is not None
     ]
     return "; ".join(said) or "the gradient is not finite"
-
-
-_NOTHING = (0, 0)
-
-
-def _mark(weight: nn.Parameter) -> tuple[int, int]:
-    """Returns what tells one state of a gradient from the next one."""
-    return (id(weight.grad), weight.grad._version) if weight.grad is not None else _NOTHING
-
-
-def _not_a_number(weights: Sequence[nn.Parameter]) -> Tensor:
-    total = torch.stack([one.sum().float() for one in weights]).sum()
-    return total * math.nan
 
 
 def _first_line(text: str) -> str:

@@ -24,6 +24,7 @@ Share = Annotated[float, Range(least=0, most=1)]
 ShareBelowOne = Annotated[float, Range(least=0, below=1)]
 Seed = Annotated[int, Range(least=0, most=2**32 - 1)]
 Port = Annotated[int, Range(least=1, most=65535)]
+SHORT = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,13 +157,23 @@ class TrainingConfig:
     port: Port | None = None  # default: a free one
     workers: NumberFromZero = 0  # loader processes of one rank
     prefetch: Count = 2  # batches each loader process prepares ahead
-    precision: Literal["float32", "bfloat16"] = "float32"
-    compile: bool = False
+    strategy: Literal["ddp", "fsdp2", "hsdp", "none"] = "ddp"  # how ranks share the model; one rank has it whole
+    shard_ranks: Count | None = None  # hsdp: ranks over which one copy lies; default: those of one machine
+    reshard_after_forward: bool = True  # fsdp2, hsdp: blocks give their weights back, and gather them again
+    cpu_offload: bool = False  # fsdp2, hsdp: weights, gradients and optimizer state lie in the CPU's memory
+    activation_checkpointing: bool = False  # a block's activations are computed again in the backward pass
+    precision: Literal["float32", "bfloat16", "float16", "fp32", "bf16", "fp16"] = "float32"
+    micro_batch: Count | Literal["auto"] | None = None  # samples of one forward pass of a rank; auto: what fits
+    compile: bool | Literal["blocks"] = False
+    spike: Literal["off", "keep", "skip", "rewind"] = "off"  # what is done about a step far from its own history
     max_skips: NumberFromZero = 0  # batches of a stage that all ranks may leave out: not finite, or not to be read
     checkpoint_every_steps: Count = 200
     checkpoint: CheckpointConfig = field(default_factory=CheckpointConfig)
     log_every_steps: Count = 10
     rollout_steps: Count = 10  # steps of the rollout reported by validation at the end
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "precision", SHORT.get(self.precision, self.precision))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ import torch
 # Imported here, before there is a group, the defaults are None.
 import torch.distributed.nn
 from torch import distributed as dist
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 from diagnostics.api import DoctorError, UsageError
 from ups.config import Backend
@@ -38,6 +39,7 @@ from ups.errors import AgreedError, ConfigError, UpsError
 
 THREADS_OF_A_GROUP = ("gloo", "pt_gloo", "pt_tcpstore")
 THREADS_END_S = 5.0  # they were seen to end within 1 ms of the last reference
+_MESHES: list[DeviceMesh] = []  # DTensor's caches keep each of them for ever, and with it its groups
 ALIVE_S = 2.0  # how often a rank that works alone tells the others, whose collective would time out
 
 
@@ -104,6 +106,13 @@ def _fresh_store(rank: int, size: int, timeout_s: float, environ: Mapping[str, s
     return {"store": stores.PrefixStore(f"attempt-{attempt}", server), "rank": rank, "world_size": size}
 
 
+def mesh(device: torch.device, sizes: Mapping[str, int]) -> DeviceMesh:
+    """Returns a mesh of the ranks with axes of these names and sizes; their product is the number of ranks."""
+    made = init_device_mesh(device.type, tuple(sizes.values()), mesh_dim_names=tuple(sizes))
+    _MESHES.append(made)
+    return made
+
+
 def end(*, healthy: bool = True) -> None:
     """Destroys the group and waits until its threads are gone; only then may the interpreter shut down.
 
@@ -115,6 +124,8 @@ def end(*, healthy: bool = True) -> None:
         return
     if healthy:
         dist.barrier()  # nobody takes the store away while another rank still talks to it
+    while _MESHES:
+        vars(_MESHES.pop()).get("_pg_registry", {}).clear()
     dist.destroy_process_group()
     gc.collect()  # DDP modules are cycles
     deadline = time.monotonic() + THREADS_END_S

@@ -7,17 +7,29 @@ often it happens there (1). Nothing is done where the variable is not set.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import torch
-from torch import nn
 
 from ups.errors import ConfigError, DataError
 
 VARIABLE = "UPS_DRILL"
 KINDS = ("memory", "nan", "batch")
 PHASES = ("loader", "forward", "backward", "optimizer")
+
+
+class Strategy(Protocol):
+    """What can fail in the middle of a pass."""
+
+    def fail_in_forward(self, fail: Callable[[], None]) -> bool:
+        """Has the next forward pass call `fail` half way; returns False where that is not possible."""
+        ...
+
+    def fail_in_backward(self, fail: Callable[[], None]) -> None:
+        """Has the next backward pass call `fail` when a part of the gradients is there."""
+        ...
 
 
 @dataclass(slots=True)
@@ -31,7 +43,7 @@ class Drill:
     stage: str
     times: int = 1
     now: int = -1  # the step that is made
-    _armed: bool = False  # a backward pass is to fail
+    _at_the_end: bool = False  # of a forward pass it fails
 
     def load(self, step: int) -> None:
         """A batch is about to be read for this step."""
@@ -39,16 +51,19 @@ class Drill:
         if self._is_due("loader"):
             self._fail()
 
-    def arm(self, loss: torch.Tensor, module: nn.Module) -> torch.Tensor:
-        """Fails where the forward pass is to, or returns a loss that is NaN or whose backward pass fails half way."""
-        if self._is_due("forward"):
-            if self.kind != "nan":
-                self._fail()
+    def before_forward(self, strategy: Strategy) -> None:
+        """A forward pass begins: it fails half way, or at its end."""
+        due = self.kind != "nan" and self._is_due("forward")
+        self._at_the_end = due and not strategy.fail_in_forward(self._fail)
+
+    def before_backward(self, loss: torch.Tensor, strategy: Strategy) -> torch.Tensor:
+        """Returns a loss that is NaN, or whose backward pass fails half way, where that is due."""
+        if self._at_the_end:
+            self._fail()
+        if self.kind == "nan" and self._is_due("forward"):
             return loss * float("nan")
         if self._is_due("backward"):
-            self._armed = True
-            weights = [one for one in module.parameters() if one.requires_grad]
-            weights[len(weights) // 2].register_hook(self._fail_once)  # type: ignore[no-untyped-call]
+            strategy.fail_in_backward(self._fail)
         return loss
 
     def step(self) -> None:
@@ -66,12 +81,6 @@ class Drill:
         if self.kind == "batch":
             raise DataError(f"{VARIABLE}: a batch that cannot be read")
         raise torch.OutOfMemoryError(f"{VARIABLE}: {self.phase}")
-
-    def _fail_once(self, gradient: torch.Tensor) -> torch.Tensor:
-        if self._armed:
-            self._armed = False
-            self._fail()
-        return gradient
 
 
 def drill_of(rank: int, stage: str) -> Drill | None:

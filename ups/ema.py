@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import copy
-
 import torch
 from torch import nn
 
+from ups.strategies.state import load_full
+
 
 class Ema:
-    """A second copy of `module` that follows it; a decay of 0 makes it an exact copy after each update.
+    """A second module, `average`, that follows `module`, on each rank the part that it holds.
+
+    A decay of 0 makes it an exact copy after each update.
 
     Early on the average is warmed up, min(decay, (1 + n) / (10 + n)) after n updates, so that the random
     start is forgotten. Source: the schedule of tf.train.ExponentialMovingAverage.
     """
 
-    def __init__(self, module: nn.Module, decay: float) -> None:
-        self.module = copy.deepcopy(module).requires_grad_(requires_grad=False).eval()
+    def __init__(self, module: nn.Module, average: nn.Module, decay: float) -> None:
+        self.module = average
         self.decay, self.updates = decay, 0
         self._pairs = _floats(self.module), _floats(module)
         self._others = _others(self.module), _others(module)
@@ -37,13 +39,18 @@ class Ema:
 
     def load_state(self, state: dict[str, object]) -> None:
         """Goes on where `state` was taken."""
-        self.module.load_state_dict(state["module"])  # type: ignore[arg-type]
+        load_full(self.module, state["module"])  # type: ignore[arg-type]
         self.updates = int(state["updates"])  # type: ignore[call-overload]
 
 
 def _floats(module: nn.Module) -> list[torch.Tensor]:
-    return [value for value in module.state_dict(keep_vars=True).values() if value.is_floating_point()]
+    return [value for value in _of_this_rank(module) if value.is_floating_point()]
 
 
 def _others(module: nn.Module) -> list[torch.Tensor]:
-    return [value for value in module.state_dict(keep_vars=True).values() if not value.is_floating_point()]
+    return [value for value in _of_this_rank(module) if not value.is_floating_point()]
+
+
+def _of_this_rank(module: nn.Module) -> list[torch.Tensor]:
+    """Returns what this rank holds of each weight and buffer: the shard, where the module is sharded."""
+    return [getattr(value, "_local_tensor", value) for value in module.state_dict(keep_vars=True).values()]

@@ -1,16 +1,14 @@
 """The training loop, top to bottom: one function a stage of thought, in the order in which it must happen.
 
-    sampler and loader -> model on device -> wrap -> optimizer -> compile -> barrier -> loop
+    sampler and loader -> model on device -> compile and wrap -> rehearse -> optimizer -> barrier -> loop
 
 The process group exists before `train` is called (ups.distributed.begin). The loss of a step is the sum
 over all samples of the global batch divided by their number, whatever ranks and micro-batches it is cut
-into: each rank scales its sum by world size / global count, because DDP averages over ranks.
+into. How the ranks share the model is the affair of a strategy (ups.strategies), of which the loop knows one.
 """
 
 from __future__ import annotations
 
-import contextlib
-import inspect
 import math
 import time
 from collections.abc import Iterator
@@ -18,29 +16,30 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import torch
-from torch import nn
-from torch.nn.parallel import DistributedDataParallel
 
-from ups.agreement import Agreement, Exchange, Failure, Trouble, failure_of, told
+from ups.agreement import Agreement, Failure, Trouble, failure_of, told
 from ups.boundary import Boundary
 from ups.checkpointing import state
 from ups.checkpointing.saver import Saved, Saver
 from ups.checkpointing.state import Found
 from ups.config import StageConfig, UpsConfig
-from ups.data.loaders import Batch, batches, loader
+from ups.data.loaders import Batch, batches, loader, small_batch
 from ups.data.sampler import GlobalBatchSampler, check_enough
 from ups.distributed import World, barrier, random_state, seed_everything, sums
-from ups.drills import Drill, drill_of
+from ups.drills import drill_of
 from ups.ema import Ema
 from ups.errors import AgreedError, UpsError
-from ups.imports import without_garbage_collection
-from ups.losses import at_least_float32
+from ups.imports import import_compiler
 from ups.meters import Meter
 from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.schedule import learning_rate, make_optimizer
 from ups.stages.contract import TrainingStage
+from ups.step.accumulate import accumulate_gradients, pieces_of
+from ups.step.precision import Precision
 from ups.stopping import SAVED_EXIT, SavedError, StopRequest
+from ups.strategies.choice import strategy_of
+from ups.strategies.state import gathered
 from ups.tracking import Tracker
 from ups.tracking.jsonl import JsonLines
 
@@ -106,6 +105,7 @@ def train(
 
     Raises SavedError where the ranks were asked to stop.
     """
+    import_compiler()
     return Loop(stage, config, world, around, resume).run()
 
 
@@ -142,19 +142,16 @@ class Loop:
         self.module = stage.build().to(world.device)
         seed_everything(config.seed, world.rank)
 
-        # Wrap, then optimizer: it must hold the parameters that are really trained.
-        self.wrapped = wrap(self.module, world)
-        with without_garbage_collection():  # torch imports its compiler, a second's work, for the first optimizer
-            self.optimizer = make_optimizer(self.module, self.settings)
-        self.ema = Ema(self.module, self.settings.ema_decay)
-        self.weights = [value for value in self.module.parameters() if value.requires_grad]
-
-        # Compile last: it must see the wrapper's hooks.
-        self.forward = torch.compile(self.wrapped) if config.training.compile else self.wrapped
+        # Compile and wrap, then optimizer: it must hold the parameters that are really trained.
+        self.strategy = strategy_of(self.module, config.training, world)
+        self.precision = Precision(config.training, world.device)
+        self.strategy.rehearse(lambda: _to(small_batch(self.loader), world.device), self.precision)
+        self.optimizer = make_optimizer(self.module, self.settings)
+        self.ema = Ema(self.module, self.strategy.average, self.settings.ema_decay)
 
         # What makes all ranks do the same about a step that one of them cannot make.
-        self.exchange, self.drill = Exchange(self.module, self.wrapped), drill_of(world.rank, stage.NAME)
-        self.agreement = Agreement(world, stage.NAME, self.settings, config.training.max_skips, around)
+        self.drill = drill_of(world.rank, stage.NAME)
+        self.agreement = Agreement(world, stage.NAME, self.settings, config.training.max_skips, around, self.precision)
         self._lost: Failure | None = None  # what this rank still has to tell the others
 
         self.window, self.epoch_loss = Meter(world.device), Meter(world.device)
@@ -193,7 +190,7 @@ class Loop:
     def _epoch(self) -> None:
         started, position = time.perf_counter(), self.position
         self.sampler.set_epoch(position.epoch, position.batch)
-        self.wrapped.train()
+        self.module.train()
         for batch in self._timed():
             if self._stopped:
                 self._save_last(at_once=True)
@@ -237,7 +234,7 @@ class Loop:
         count = self.sampler.count(self.position.batch)
         while True:
             loss, failure = self._gradients(batch, count)
-            norm = nn.utils.clip_grad_norm_(self.weights, self.settings.grad_clip or math.inf)
+            norm = self.strategy.clip(self.settings.grad_clip, self.precision.scale)
             if failure is None and math.isfinite(norm):
                 break
             self.optimizer.zero_grad(set_to_none=True)
@@ -252,6 +249,7 @@ class Loop:
                 raise
             self._lost = Failure(Trouble.OPTIMIZER, str(error))
         self.optimizer.zero_grad(set_to_none=True)
+        self.precision.stepped()
         self.ema.update()
         self.window.add(loss, count)
         self.epoch_loss.add(loss, count)
@@ -261,19 +259,18 @@ class Loop:
 
     def _gradients(self, batch: Batch | Failure, count: int) -> tuple[torch.Tensor, Failure | None]:
         """Computes the gradients of one global batch, or hands over NaN for those that this rank cannot compute."""
-        self.exchange.begin()
+        self.strategy.begin(pieces_of(self.agreement.pieces, count, self.world))
         failure = self._lost or (batch if isinstance(batch, Failure) else None)
         if failure is None and not isinstance(batch, Failure):
             try:
-                precision, pieces = self.config.training.precision, self.agreement.pieces
                 return accumulate_gradients(
-                    self.forward, self.wrapped, batch, pieces, count, self.world, precision, self.exchange, self.drill
+                    self.strategy, batch, self.agreement.pieces, count, self.precision, self.drill
                 ), None
             except Exception as error:
                 failure = failure_of(error)
                 if failure is None:
                     raise
-        self.exchange.withdraw()
+        self.strategy.withdraw()
         return torch.full((), math.nan, device=self.world.device), failure
 
     def _where(self) -> str:
@@ -311,7 +308,7 @@ class Loop:
             self.best = error
             content = {
                 **self.around.header,
-                **self.stage.finish(self.ema.module),
+                **gathered(self.stage.finish(self.ema.module)),
                 "kind": "autoencoder" if self.stage.NAME == "autoencoder" else "best",
                 "validation": error,
                 "epoch": self.position.epoch,
@@ -328,10 +325,11 @@ class Loop:
         total, count = torch.zeros((), dtype=torch.float64, device=self.world.device), 0.0
         for batch in batches(self.validation_loader):
             moved = _to(batch, self.world.device)
-            with _autocast(self.world.device, self.config.training.precision):
+            with self.precision.autocast():
                 error_B = self.stage.validate(self.ema.module, moved)
             total += (error_B.double() * moved["weight"]).sum()
             count += float(batch["weight"].sum())
+        self.strategy.free(self.ema.module)
         all_errors, all_counts = sums([total, count], self.world)
         return all_errors / all_counts
 
@@ -345,6 +343,7 @@ class Loop:
             "total_steps": self.total_steps,
             "position": asdict(self.position),
             "ema_updates": self.ema.updates,
+            "step": {"pieces": self.agreement.pieces, "scale": self.precision.state()},
             "best": None if math.isinf(self.best) else self.best,
             "validation": validation,
             "metrics_bytes": self.around.metrics_bytes,
@@ -368,6 +367,9 @@ class Loop:
     def _restore(self, found: Found) -> None:
         restored = state.restored(found, self.module, self.ema, self.optimizer, self.world, self.config.seed)
         self.position, self.best = Position(**found.facts["position"]), restored.best
+        if step := restored.step:
+            self.agreement.pieces = step["pieces"]
+            self.precision.load_state(step["scale"])
         for meter, sums_of_rank in zip((self.window, self.epoch_loss), restored.meters, strict=True):
             meter.load_state(sums_of_rank)
         for line in restored.notes:
@@ -399,68 +401,7 @@ class Loop:
             yield _to(batch, self.world.device)
 
 
-def accumulate_gradients(
-    forward: Any,
-    wrapped: nn.Module,
-    batch: Batch,
-    pieces: int,
-    count: int,
-    world: World,
-    precision: str,
-    exchange: Exchange | None = None,
-    drill: Drill | None = None,
-) -> torch.Tensor:
-    """Adds this rank's share of the gradient of (sum of losses / count); returns its sum of losses.
-
-    The batch is cut into at most `pieces` micro-batches; only the last one's backward pass synchronises. `exchange`
-    is told how far the step has come.
-    """
-    parts = _cut(batch, pieces)
-    total = torch.zeros((), device=world.device)
-    for number, part in enumerate(parts):
-        quiet = isinstance(wrapped, DistributedDataParallel) and number < len(parts) - 1
-        with wrapped.no_sync() if quiet else contextlib.nullcontext():  # type: ignore[operator]
-            if exchange is not None:
-                exchange.forward()
-            with _autocast(world.device, precision):
-                loss_B = forward(part)
-            loss: Any = (at_least_float32(loss_B) * part["weight"]).sum()
-            loss = loss if drill is None else drill.arm(loss, wrapped)
-            if exchange is not None and number == len(parts) - 1:
-                exchange.backward(accumulated=number > 0)
-            (loss * (world.size / count)).backward()
-        total += loss.detach()
-    return total
-
-
-def wrap(module: nn.Module, world: World) -> nn.Module:
-    """Returns the module in DDP, or itself where there is one rank."""
-    if world.size == 1:
-        return module
-    # Buffers that forward never changes need no broadcast at every step; batch statistics do.
-    changing = any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in module.modules())
-    known = inspect.signature(DistributedDataParallel.__init__).parameters
-    broadcast = "forward_sync_buffers" if "forward_sync_buffers" in known else "broadcast_buffers"  # before torch 2.13
-    options: dict[str, Any] = {broadcast: changing, "gradient_as_bucket_view": True}
-    if world.device.type == "cuda":
-        options["device_ids"] = [world.local_rank]
-    return DistributedDataParallel(module, **options)
-
-
-def _cut(batch: Batch, pieces: int) -> list[Batch]:
-    if pieces == 1:
-        return [batch]
-    cut = {name: value.chunk(pieces) for name, value in batch.items()}
-    return [dict(zip(cut, values, strict=True)) for values in zip(*cut.values(), strict=True)]
-
-
 def _to(batch: Batch, device: torch.device) -> Batch:
     if device.type == "cpu":
         return batch
     return {name: value.to(device, non_blocking=True) for name, value in batch.items()}
-
-
-def _autocast(device: torch.device, precision: str) -> contextlib.AbstractContextManager[Any]:
-    if precision == "float32":
-        return contextlib.nullcontext()
-    return torch.autocast(device.type, dtype=torch.bfloat16)

@@ -203,9 +203,7 @@ def _override(tree: Located, override: str) -> Located:
 def _convert(hint: Any, item: Located, key: str) -> Any:
     origin, value = get_origin(hint), item.value
     if origin in (typing.Union, types.UnionType):
-        if value is None and type(None) in get_args(hint):
-            return None
-        return _convert(next(arm for arm in get_args(hint) if arm is not type(None)), item, key)
+        return _one_of(get_args(hint), item, key)
     if origin is Annotated:
         return _within(get_args(hint), item, key)
     if origin is typing.Literal:
@@ -222,6 +220,22 @@ def _convert(hint: Any, item: Located, key: str) -> Any:
     if is_dataclass(hint):
         return build(hint, item if value is not None else Located({}, item.place), key)  # type: ignore[arg-type]
     return _plain(hint, item, key)
+
+
+def _one_of(arms: tuple[Any, ...], item: Located, key: str) -> Any:
+    """Returns the value of a union: nothing, one of its words, or what its first other type makes of it."""
+    if item.value is None and type(None) in arms:
+        return None
+    words = [word for arm in arms if get_origin(arm) is typing.Literal for word in get_args(arm)]
+    if isinstance(item.value, str) and item.value in words:
+        return item.value
+    first = next(arm for arm in arms if arm is not type(None))
+    try:
+        return _convert(first, item, key)
+    except UsageError as error:
+        if words and get_origin(first) is not typing.Literal:
+            raise UsageError(f"{error.message}; or one of {', '.join(map(str, words))}") from error
+        raise
 
 
 def _within(annotated: tuple[Any, ...], item: Located, key: str) -> Any:

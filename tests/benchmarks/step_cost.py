@@ -35,7 +35,8 @@ def rank_main(blocks: int, result: Path) -> None:
     from ups.progress import Display
     from ups.run_folder import RunFolder
     from ups.schedule import make_optimizer
-    from ups.train import Loop, Surroundings, wrap
+    from ups.strategies.choice import strategy_of
+    from ups.train import Loop, Surroundings
 
     world = distributed.begin(backend="gloo", timeout_s=60)
     torch.set_num_threads(1)
@@ -74,7 +75,7 @@ def rank_main(blocks: int, result: Path) -> None:
 
     around = Surroundings(RunFolder(Path(tempfile.mkdtemp())), (), Display(shown=False), {})
     loop = Loop(Stage(), config, world, around, None)  # type: ignore[arg-type]
-    loop.wrapped.train()
+    loop.module.train()
 
     def ups_batches() -> Iterator[Any]:
         while True:
@@ -83,7 +84,7 @@ def rank_main(blocks: int, result: Path) -> None:
             loop.position.epoch, loop.position.batch = loop.position.epoch + 1, 0
 
     module = Step()
-    bare, optimizer = wrap(module, world), make_optimizer(module, settings)
+    bare, optimizer = strategy_of(module, config.training, world).wrapped, make_optimizer(module, settings)
     sampler = DistributedSampler(Latents(), world.size, world.rank)
     loader = DataLoader(Latents(), settings.batch_size // world.size, sampler=sampler)
     bare.train()

@@ -1,4 +1,6 @@
-"""One rank of the agreement test: python agreement_rank.py FILE. Rank 1 fails in each way, one step after the other.
+"""One rank of the agreement test: python agreement_rank.py FILE STRATEGY eager|compiled.
+
+Rank 1 fails in each way, one step after the other.
 
 Rank 0 writes, for each way, what was agreed on, whether all ranks then hold the same weights, and how many operations
 of the group each rank has made: none may be left over.
@@ -13,13 +15,20 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from torch.distributed.tensor import DTensor
 
 from ups import distributed
-from ups.agreement import Agreement, Exchange, Failure, Trouble, failure_of
-from ups.config import StageConfig
+from ups.agreement import Agreement, Failure, Trouble, failure_of
+from ups.config import StageConfig, TrainingConfig
 from ups.drills import Drill
 from ups.errors import AgreedError
-from ups.train import accumulate_gradients, wrap
+from ups.step.accumulate import accumulate_gradients
+from ups.step.precision import Precision
+from ups.strategies.choice import strategy_of
+from ups.strategies.single import Single
+
+SAMPLES = 8  # of one rank
+STRATEGY, COMPILED = sys.argv[2], sys.argv[3] == "compiled"
 
 # Kind, phase, pieces of the batch; `times` is how often it fails.
 WAYS = {
@@ -34,14 +43,28 @@ WAYS = {
 }
 
 
-class Loss(nn.Module):
+class Block(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        parts = nn.Linear(7, 32), nn.Unflatten(1, (16, 2)), nn.BatchNorm1d(16), nn.Flatten(), nn.Linear(32, 3)
-        self.net = nn.Sequential(*parts)  # its buffers are exchanged, too
+        self.first, self.norm, self.second = nn.Linear(32, 32), nn.BatchNorm1d(16), nn.Linear(32, 32)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.second(self.norm(self.first(x).unflatten(1, (16, 2))).flatten(1).relu())
+
+
+class Loss(nn.Module):
+    """Its buffers are exchanged, too, and so are its blocks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lift, self.lower = nn.Linear(7, 32), nn.Linear(32, 3)
+        self.blocks = nn.ModuleList(Block() for _ in range(3))
 
     def forward(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
-        return self.net(batch["x"]).square().sum(1)
+        x = self.lift(batch["x"])
+        for block in self.blocks:
+            x = block(x)
+        return self.lower(x).square().sum(1)
 
 
 class Notes(list[tuple[str, int]]):
@@ -49,48 +72,73 @@ class Notes(list[tuple[str, int]]):
         self.append((kind, int(next(iter(values.values())))))
 
 
-def step(world: distributed.World, kind: str, phase: str, pieces: int, times: int) -> dict[str, object]:
-    """One step with one failure on rank 1; what was agreed on."""
+def step(world: distributed.World, strategy: str, kind: str, phase: str, pieces: int, times: int) -> dict[str, object]:
+    """One step with one failure on rank 1, and one without any after it; what was agreed on."""
     torch.manual_seed(3)
-    module = Loss()
-    wrapped, weights = wrap(module, world), list(module.parameters())
-    notes = Notes()
-    settings = StageConfig(batch_size=16, accumulate=pieces)
-    agreement, exchange = Agreement(world, "operator", settings, 1, notes), Exchange(module, wrapped)
+    module, notes, training = (
+        Loss(),
+        Notes(),
+        TrainingConfig(strategy=strategy, shard_ranks=2, compile=COMPILED and "blocks"),
+    )  # type: ignore[arg-type]
+    shared, precision = strategy_of(module, training, world), Precision(training, world.device)
+    batch = {"x": torch.randn(SAMPLES, 7), "weight": torch.ones(SAMPLES)}
+    shared.rehearse(lambda: {name: value[:1] for name, value in batch.items()}, precision)
+    agreement = Agreement(world, "operator", StageConfig(batch_size=SAMPLES * world.size, accumulate=pieces), 1, notes)
     drill = Drill(kind, 1, 0, phase, "operator", times, now=0) if world.rank == 1 else None
-    batch = {"x": torch.randn(8, 7), "weight": torch.ones(8)}
-    taken = True
+    taken = [one_step(shared, batch, agreement, precision, drill, phase)]
+    norm = float(sum(one.square().sum() for one in gradients(shared)))
+    shared.module.zero_grad(set_to_none=True)
+    again = one_step(shared, batch, agreement, precision, None, phase)
+    sums = distributed.on_all_ranks([norm, float(sum(one.square().sum() for one in gradients(shared)))], world)
+    return {"taken": taken[0], "notes": list(notes), "alike": sums[0] == sums[1], "goes on": again}
+
+
+def gradients(shared: Single) -> list[torch.Tensor]:
+    """Returns the whole gradients."""
+    found = [one.grad for one in shared.weights if one.grad is not None]
+    return [one.full_tensor() if isinstance(one, DTensor) else one for one in found]
+
+
+def one_step(
+    shared: Single,
+    batch: dict[str, torch.Tensor],
+    agreement: Agreement,
+    precision: Precision,
+    drill: Drill | None,
+    phase: str,
+) -> bool:
+    """What the loop does about a step: it is made, or left out."""
     while True:
-        exchange.begin()
         loss, failure = torch.full((), math.nan), None
+        shared.begin(agreement.pieces)
         try:
             if drill is not None and phase == "loader":
                 drill.load(0)
-            loss = accumulate_gradients(
-                wrapped, wrapped, batch, agreement.pieces, 16, world, "float32", exchange, drill
-            )  # fmt: skip
+            loss = accumulate_gradients(shared, batch, agreement.pieces, SAMPLES * shared.world.size, precision, drill)
         except Exception as error:
             failure = failure_of(error)
             if failure is None:
                 raise
-            exchange.withdraw()
-        norm = nn.utils.clip_grad_norm_(weights, 1.0)
+        if failure is not None:
+            shared.withdraw()
+        norm = shared.clip(1.0, 1.0)
         if failure is None and math.isfinite(norm):
-            break
-        module.zero_grad(set_to_none=True)
+            return True
+        shared.module.zero_grad(set_to_none=True)
         if not agreement.try_again(failure, loss, norm, 0, "here"):
-            taken = False
-            break
-    sums = distributed.on_all_ranks(sum(float(one.grad.sum()) for one in weights if one.grad is not None), world)
-    return {"taken": taken, "notes": list(notes), "alike": len(set(sums)) == 1}
+            return False
 
 
 if __name__ == "__main__":
     world = distributed.begin(backend="gloo", timeout_s=30)
-    found: dict[str, object] = {name: step(world, *way) for name, way in WAYS.items()}
+    found: dict[str, object] = {name: step(world, STRATEGY, *way) for name, way in WAYS.items()}
     try:
         Agreement(world, "operator", StageConfig(), 9, Notes()).try_again(
-            Failure(Trouble.OPTIMIZER, "x") if world.rank else None, torch.ones(()), torch.tensor(math.nan), 0, "here"
+            Failure(Trouble.OPTIMIZER, "x") if world.rank == 1 else None,
+            torch.ones(()),
+            torch.tensor(math.nan),
+            0,
+            "here",
         )
     except AgreedError as error:
         found["stopped"] = error.message

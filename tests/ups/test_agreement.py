@@ -16,15 +16,16 @@ from ups.errors import ConfigError, DataError
 PROGRAM = Path(__file__).with_name("agreement_rank.py")
 
 
-def test_all_ranks_do_the_same_whatever_one_of_them_meets(tmp_path: Path) -> None:
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp2", "hsdp"])
+def test_all_ranks_do_the_same_whatever_one_of_them_meets(tmp_path: Path, strategy: str) -> None:
     file = tmp_path / "found.json"
-    ended = launch(PROGRAM, file)
-    assert [one.exit_code for one in ended.ended] == [0, 0]
+    ended = launch(PROGRAM, file, strategy, "eager", nproc=4 if strategy == "hsdp" else 2)
+    assert {one.exit_code for one in ended.ended} == {0}
 
     def taken(*notes: list[object]) -> dict[str, object]:
-        return {"taken": True, "notes": list(notes), "alike": True}
+        return {"taken": True, "notes": list(notes), "alike": True, "goes on": True}
 
-    left_out = {"taken": False, "notes": [["skip", 1]], "alike": True}
+    left_out = {"taken": False, "notes": [["skip", 1]], "alike": True, "goes on": True}
     assert json.loads(file.read_text()) == {
         "forward": taken(["retry", 2]),
         "forward of pieces": taken(["retry", 8]),

@@ -17,10 +17,11 @@ ALONE = World(rank=0, local_rank=0, size=1, backend="gloo", device=torch.device(
 
 # 21 = 2 * 8 + 5: the last batch gives rank 0 three samples and rank 1 two.
 # 17 = 2 * 8 + 1: the last batch leaves rank 1 without a sample, it gets a filler of weight 0.
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp2"])
 @pytest.mark.parametrize(("length", "accumulate"), [(24, 1), (21, 1), (21, 3), (17, 4)])
-def test_gradients_of_two_ranks_equal_those_of_one(tmp_path: Path, length: int, accumulate: int) -> None:
+def test_gradients_of_two_ranks_equal_those_of_one(tmp_path: Path, length: int, accumulate: int, strategy: str) -> None:
     file = tmp_path / "gradients.pt"
-    ended = launch(PROGRAM, str(length), "8", str(accumulate), file)
+    ended = launch(PROGRAM, str(length), "8", str(accumulate), file, strategy)
     assert [one.exit_code for one in ended.ended] == [0, 0]
     of_two, of_one = torch.load(file), gradients(ALONE, length, 8, 1)
     assert of_two.keys() == of_one.keys()

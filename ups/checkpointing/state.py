@@ -23,6 +23,7 @@ from ups.data.torch_reason import torch_reason
 from ups.distributed import World, on_all_ranks, seed_everything, set_random_state
 from ups.ema import Ema
 from ups.errors import AgreedError, DataError, UpsError
+from ups.strategies.state import load_full, load_full_optimizer
 
 WRAPPERS = ("_checkpoint_wrapped_module.", "_orig_mod.")  # what wrapping puts into a weight's name
 
@@ -47,6 +48,7 @@ class Restored:
 
     best: float
     meters: list[list[float]]
+    step: Mapping[str, Any] | None  # how steps are cut and scaled, where that was written down
     notes: tuple[str, ...] = ()
 
 
@@ -55,9 +57,9 @@ def restored(
 ) -> Restored:
     """Fills a stage from a checkpoint, on every rank; the number of ranks may be another one. Raises AgreedError."""
     if found.old is not None:
-        module.load_state_dict(found.old["model"])
+        load_full(module, found.old["model"])
         ema.load_state(found.old["ema"])
-        optimizer.load_state_dict(found.old["optimizer"])
+        load_full_optimizer(optimizer, found.old["optimizer"])
     else:
         on_every_rank(lambda: restore(found.path, module, ema.module, optimizer), world)
         ema.updates = int(found.facts["ema_updates"])
@@ -75,7 +77,7 @@ def restored(
         meters = meters if world.is_first else [[0.0, count] for _, count in meters]
         new = f"; ranks {before} to {world.size - 1} draw new random numbers" if world.size > before else ""
         notes = (f"written by {before} ranks, goes on with {world.size}: the same batches in the same order{new}",)
-    return Restored(math.inf if best is None else float(best), meters, notes)
+    return Restored(math.inf if best is None else float(best), meters, found.facts.get("step"), notes)
 
 
 def tensors_of(module: nn.Module, average: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

@@ -19,6 +19,7 @@ from ups.data.sampler import Entry, GlobalBatchSampler
 from ups.errors import DataError
 
 Batch = dict[str, torch.Tensor]
+READ_BEFORE_GIVING_UP = 8  # samples
 SHM = Path("/dev/shm")  # noqa: S108 - torch's workers hand their batches over there
 
 
@@ -84,6 +85,21 @@ def batches(source: DataLoader[Any]) -> Iterator[Batch]:
         if isinstance(batch, Refused):
             raise DataError(batch.message, hint=batch.hint)
         yield {name: torch.as_tensor(value) for name, value in batch.items()}
+
+
+def small_batch(source: DataLoader[Any]) -> Batch:
+    """Returns a batch of the first sample that can be read, with weight 0, as the loader would make it.
+
+    Raises DataError where none of the first few can be.
+    """
+    weighted, refused = source.dataset, None
+    for index in range(min(READ_BEFORE_GIVING_UP, len(weighted.dataset))):  # type: ignore[attr-defined]
+        try:
+            batch = collate(weighted.__getitems__([(index, 0.0)]))  # type: ignore[attr-defined]
+            return {name: torch.as_tensor(value) for name, value in batch.items()}
+        except DataError as error:
+            refused = error
+    raise refused or DataError("there is no sample")
 
 
 def loader(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,7 +29,7 @@ from ups.errors import UpsError
 from ups.schedule import make_optimizer
 from ups.stages import autoencoder, operator
 from ups.stages.material import Material
-from ups.train import wrap
+from ups.strategies.choice import strategy_of
 
 Given = TypeVar("Given")
 Batch = dict[str, torch.Tensor]
@@ -97,10 +97,11 @@ def _all_stages(config: UpsConfig, world: World, progress: Progress) -> None:
 
 
 def _step(name: str, module: nn.Module, stage: Any, config: UpsConfig, world: World, progress: Progress) -> None:
-    wrapped = progress.run(f"{name}: wrap", lambda: wrap(module, world))
+    training = replace(config.training, compile=False)  # minutes, and not what is asked here
+    strategy = progress.run(f"{name}: wrap", lambda: strategy_of(module, training, world))
     optimizer = make_optimizer(module, getattr(config.stages, name))
     batch = synthetic_batch(name, stage, config, world)
-    loss = progress.run(f"{name}: forward", lambda: wrapped(batch).float().mean())
+    loss = progress.run(f"{name}: forward", lambda: strategy.forward(batch).float().mean())
     progress.run(f"{name}: backward", loss.backward)
     progress.run(f"{name}: optimizer", optimizer.step)
 
