@@ -177,6 +177,35 @@ class TrainingConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WandbConfig:
+    """Weights & Biases; needs the package wandb and, online, a key (wandb login, or WANDB_API_KEY)."""
+
+    mode: Literal["disabled", "offline", "online"] = "disabled"
+    project: str = "ups"
+    entity: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MlflowConfig:
+    """MLflow; needs the package mlflow or mlflow-skinny."""
+
+    uri: str | None = None  # of a tracking server or store; null switches it off
+    experiment: str = "ups"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackingConfig:
+    """Where metrics go beside metrics.jsonl, which is always written."""
+
+    tensorboard: bool = True
+    wandb: WandbConfig = field(default_factory=WandbConfig)
+    mlflow: MlflowConfig = field(default_factory=MlflowConfig)
+    finish_s: Positive = 30.0  # what trackers get to take the last rows; `ups track sync` sends what they did not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutputConfig:
     """Where a run writes everything it makes: checkpoints, metrics, cache, plots."""
 
@@ -196,6 +225,7 @@ class UpsConfig:
     stages: StagesConfig = field(default_factory=StagesConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
+    tracking: TrackingConfig = field(default_factory=TrackingConfig)
 
     @property
     def cache_dir(self) -> Path:

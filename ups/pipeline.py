@@ -25,9 +25,7 @@ from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.stages import ORDER, autoencoder, operator
 from ups.stages.material import Material, gather
-from ups.tracking import Tracker
 from ups.tracking.jsonl import JsonLines
-from ups.tracking.tensorboard import TensorBoard
 from ups.train import Surroundings, train
 
 
@@ -50,9 +48,9 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     left = _left_to_do(plan.stages, last)
     if config.cache.enabled and left == list(ORDER):  # before hours of training; the operator alone looks at once
         refuse_bad_cache(config, expected_manifest(config, material), world)
-    trackers = _trackers(folder, last, resume) if world.is_first else ()
+    records = (_records(config, folder, last, resume),) if world.is_first else ()
     around = Surroundings(
-        folder, trackers, display, checkpoint.header("", config, material.spec, material.normalisation)
+        folder, records, display, checkpoint.header("", config, material.spec, material.normalisation)
     )
     timings: dict[str, dict[str, float]] = {}
     copy = None
@@ -66,8 +64,8 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
             found = last if last is not None and last.stage == name else None
             timings[name] = asdict(train(stage, config, world, around, found))
     finally:
-        for tracker in trackers:
-            tracker.close()
+        for one in records:
+            one.close()
         if copy is not None:
             copy.close()
     saved = asdict(around.saved)
@@ -151,10 +149,11 @@ def _left_to_do(stages: Sequence[str], last: Found | None) -> list[str]:
     return [name for name in stages if ORDER.index(name) >= done]
 
 
-def _trackers(folder: RunFolder, last: Found | None, resume: bool) -> tuple[Tracker, ...]:
+def _records(config: UpsConfig, folder: RunFolder, last: Found | None, resume: bool) -> JsonLines:
     # Of a run that died before its first checkpoint nothing is gone on with.
     size = last.facts["metrics_bytes"] if last is not None else 0 if resume else _metrics_bytes(folder)
-    return JsonLines(folder.metrics, resume_at=size), TensorBoard(folder.tensorboard)
+    patient = config.training.checkpoint.on_failure == "continue"
+    return JsonLines(folder.metrics, resume_at=size, patient=patient)
 
 
 def _metrics_bytes(folder: RunFolder) -> int:

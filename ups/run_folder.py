@@ -28,7 +28,12 @@ FREE_TO_CHANGE = (
     "training.workers",
     "training.prefetch",
     "training.backend",
-    "training.nproc",  # the number of ranks is checked by itself, against what the checkpoint was made with
+    "training.nproc",  # positions are those of global batches, whatever the number of ranks
+    "training.strategy",  # nor how they share the model
+    "training.shard_ranks",
+    "training.reshard_after_forward",
+    "training.cpu_offload",
+    "training.activation_checkpointing",
     "training.checkpoint",  # and checkpoint_every_steps
     "tracking",
     "stages.autoencoder.max_steps",
@@ -59,6 +64,11 @@ class RunFolder:
     def metrics(self) -> Path:
         """One JSON object a line."""
         return self.root / "metrics.jsonl"
+
+    @property
+    def tracking(self) -> Path:
+        """What each tracker has been sent, and what it said."""
+        return self.root / "tracking"
 
     @property
     def tensorboard(self) -> Path:

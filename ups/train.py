@@ -40,7 +40,6 @@ from ups.step.precision import Precision
 from ups.stopping import SAVED_EXIT, SavedError, StopRequest
 from ups.strategies.choice import strategy_of
 from ups.strategies.state import gathered
-from ups.tracking import Tracker
 from ups.tracking.jsonl import JsonLines
 
 
@@ -70,10 +69,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the loop writes to. Only rank 0 has trackers."""
+    """What the loop writes to. Only rank 0 has records."""
 
     folder: RunFolder
-    trackers: tuple[Tracker, ...]
+    records: tuple[JsonLines, ...]
     display: Display
     header: dict[str, Any]  # the keys every checkpoint has
     saved: Saved = field(default_factory=Saved)  # what became of the run's checkpoints
@@ -81,12 +80,12 @@ class Surroundings:
     @property
     def metrics_bytes(self) -> int:
         """The length of metrics.jsonl, so that a resumed run can cut off what came after its checkpoint."""
-        return sum(tracker.size for tracker in self.trackers if isinstance(tracker, JsonLines))
+        return sum(one.size for one in self.records)
 
     def log(self, kind: str, stage: str, step: int, **values: float) -> None:
-        """Keeps one record in every tracker."""
-        for tracker in self.trackers:
-            tracker.log({"kind": kind, "stage": stage, "step": step, **values})
+        """Keeps one record; trackers are sent it by a process of theirs."""
+        for one in self.records:
+            one.log({"kind": kind, "stage": stage, "step": step, **values})
 
     def say(self, text: str) -> None:
         """Shows a line."""

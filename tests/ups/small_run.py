@@ -55,6 +55,7 @@ def write_config(folder: Path, **changes: Any) -> Path:
         "stages": {"autoencoder": dict(stage), "operator": dict(stage)},
         "training": {"log_every_steps": 2, "timeout_s": 30.0},
         "output": {"dir": str(folder / "run")},
+        "tracking": {"tensorboard": False},
     }
     for section, keys in changes.items():
         config.setdefault(section, {}).update(keys)

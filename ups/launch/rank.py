@@ -18,6 +18,7 @@ import ctypes
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -56,10 +57,17 @@ def _end_with_launcher() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, hints: AbstractContextManager[None]) -> int:
+def run(
+    config: UpsConfig,
+    stages: tuple[str, ...],
+    *,
+    resume: bool,
+    hints: AbstractContextManager[None],
+    ended: Callable[[int], None] = lambda code: None,
+) -> int:
     """Does this rank's work, ends its process group, and reports; returns the exit code.
 
-    `hints` is errors.naming of what the user named.
+    `hints` is errors.naming of what the user named; `ended` hears the code before this process can be gone.
     """
     rank = int(os.environ.get("RANK", "0"))
     write(RankReport(rank=rank, state="running"))
@@ -75,6 +83,7 @@ def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, hints: Abst
         write(report)
     if report.error and not os.environ.get(FOLDER_VARIABLE):
         print(f"error: {report.error}" + (f"\n  {report.hint}" if report.hint else ""), file=sys.stderr)  # noqa: T201
+    ended(code)
     if code and distributed.group_threads():
         # A collective that never ended keeps its threads, and they may abort the interpreter's shutdown:
         # this rank's own code must arrive.

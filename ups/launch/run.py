@@ -20,6 +20,8 @@ from ups.launch.port import check_port
 from ups.launch.reports import first_failure
 from ups.models.fit import check_model
 from ups.run_folder import RunFolder
+from ups.tracking import backends
+from ups.tracking.beside import Beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,12 @@ def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
         prepare(request, size)
         claims.write(folder.root, environ)
     hints = naming(request.path, request.overrides)
-    return rank.run(request.config, request.stages, resume=request.resume, hints=hints)
+    beside = Beside(request.config, environ) if place == 0 else None
+
+    def ended(code: int) -> None:
+        _tell(beside.finish(code) if beside is not None else ())
+
+    return rank.run(request.config, request.stages, resume=request.resume, hints=hints, ended=ended)
 
 
 def train(request: Request, say: Callable[[str], None], before_start: Callable[[int], None]) -> None:
@@ -60,7 +67,20 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
     """
     nproc = examine(request, before_start)
     prepare(request, nproc)
-    say(summary(_launched(request, nproc, say), request))
+    beside, code = Beside(request.config), 1
+    try:
+        line, code = summary(_launched(request, nproc, say), request), 0
+    except UpsError as error:
+        code = error.exit_code
+        raise
+    finally:
+        _tell(beside.finish(code))
+    say(line)
+
+
+def _tell(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)  # noqa: T201
 
 
 def _launched(request: Request, nproc: int, say: Callable[[str], None]) -> Launched:
@@ -120,6 +140,7 @@ def check(request: Request, nproc: int) -> None:
     train_samples = len(split_samples(spec.samples, config.data).train)
     check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config)), nproc)
     check_model(config, spec)
+    backends.check(config)
     if config.training.port is not None and not os.environ.get("TORCHELASTIC_RUN_ID"):
         check_port(config.training.port)
     if request.resume:
