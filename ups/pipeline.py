@@ -52,6 +52,8 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     around = Surroundings(
         folder, records, display, checkpoint.header("", config, material.spec, material.normalisation)
     )
+    if last is not None:
+        around.saved.last_good = str(last.path)
     timings: dict[str, dict[str, float]] = {}
     copy = None
     try:

@@ -36,7 +36,7 @@ def ranks_of(mark: str) -> dict[int, int]:
 
 @pytest.mark.parametrize(
     ("phase", "number", "code"),
-    [("launch", signal.SIGINT, 130), ("autoencoder", signal.SIGINT, 130), ("operator", signal.SIGTERM, 143)],
+    [("launch", signal.SIGINT, 130), ("autoencoder", signal.SIGINT, 130), ("operator", signal.SIGHUP, 129)],
 )
 def test_a_signal_ends_all_ranks_within_seconds(tmp_path: Path, phase: str, number: int, code: int) -> None:
     write_data(tmp_path)

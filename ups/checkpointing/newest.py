@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from diagnostics.api import DoctorError
 from ups import checkpoint
 from ups.checkpointing import layout
 from ups.checkpointing.state import Found
@@ -55,6 +56,6 @@ def opened(path: Path) -> Found:
 def _examined(path: Path, part: int, parts: int) -> tuple[dict[str, Any] | None, list[str]]:
     try:
         manifest = layout.read_manifest(path)
-    except UpsError as error:
+    except DoctorError as error:
         return None, [error.message]
     return manifest, layout.problems(path, manifest, sorted(manifest["files"])[part::parts])

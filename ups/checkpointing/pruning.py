@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from diagnostics.api import DoctorError
 from ups.checkpointing.layout import MANIFEST, read_manifest, whole
 from ups.config import CheckpointConfig
-from ups.errors import UpsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def prune(checkpoints: Path, policy: CheckpointConfig) -> None:
     for path in whole(checkpoints):
         try:
             manifest = read_manifest(path)
-        except UpsError:
+        except DoctorError:
             continue
         found.append(Kept(path, manifest["stage"], manifest["time"], manifest["validation"]))
     for path in to_remove(found, policy):
