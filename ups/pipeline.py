@@ -54,6 +54,8 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     )
     if last is not None:
         around.saved.last_good = str(last.path)
+    if world.device.type == "cuda":
+        display.memory = lambda: int(torch.cuda.memory_allocated(world.device))
     timings: dict[str, dict[str, float]] = {}
     copy = None
     try:

@@ -281,7 +281,7 @@ class Loop:
     def _after_step(self, norm: torch.Tensor | None) -> None:
         position = self.position
         position.batch, position.step = position.batch + 1, position.step + 1
-        self.around.display.step(position.step)
+        self.around.display.step(position.step, self.timing.samples, self.timing.data_wait_s)
         if position.step % self.config.training.log_every_steps == 0:
             loss = self.window.mean(self.world)
             self.window.reset()

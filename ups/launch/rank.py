@@ -28,6 +28,7 @@ from ups.config import UpsConfig, load_config
 from ups.errors import AgreedError, CacheRefusedError, naming
 from ups.imports import without_garbage_collection
 from ups.launch.reports import FOLDER_VARIABLE, STOPPED, RankReport, write
+from ups.progress import LOGS, Log
 from ups.stopping import SavedError
 
 FAILED, INTERNAL = "failed", 1
@@ -43,12 +44,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     parser.add_argument("--stages", default="autoencoder,operator")
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--log", choices=LOGS, default="auto")
     options = parser.parse_args(arguments)
     return run(
         load_config(options.config, options.overrides),
         tuple(options.stages.split(",")),
         resume=options.resume,
         hints=naming(options.config, options.overrides),
+        log=options.log,
     )
 
 
@@ -63,6 +66,7 @@ def run(
     *,
     resume: bool,
     hints: AbstractContextManager[None],
+    log: Log = "auto",
     ended: Callable[[int], None] = lambda code: None,
 ) -> int:
     """Does this rank's work, ends its process group, and reports; returns the exit code.
@@ -71,7 +75,7 @@ def run(
     """
     rank = int(os.environ.get("RANK", "0"))
     write(RankReport(rank=rank, state="running"))
-    report, code = _work(config, stages, resume=resume, rank=rank, hints=hints)
+    report, code = _work(config, stages, resume=resume, rank=rank, hints=hints, log=log)
     if code:
         # Before the group ends: a peer that then loses its connection must not be the first to report.
         write(replace(report, code=code))
@@ -93,7 +97,13 @@ def run(
 
 
 def _work(
-    config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int, hints: AbstractContextManager[None]
+    config: UpsConfig,
+    stages: tuple[str, ...],
+    *,
+    resume: bool,
+    rank: int,
+    hints: AbstractContextManager[None],
+    log: Log,
 ) -> tuple[RankReport, int]:
     with without_garbage_collection():
         from ups import distributed, pipeline
@@ -101,7 +111,7 @@ def _work(
 
     try:
         world = distributed.begin(backend=config.training.backend, timeout_s=config.training.timeout_s)
-        display = Display(shown=world.is_first)
+        display = Display(shown=world.is_first, log=log)
         if world.fallback:
             display.say(world.fallback)
         with hints:

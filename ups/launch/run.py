@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ups.config import UpsConfig
 from ups.data import ram_disk
@@ -24,6 +25,10 @@ from ups.tracking import backends
 from ups.tracking.beside import Beside
 
 
+if TYPE_CHECKING:  # it imports what draws bars
+    from ups.progress import Log
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What the command line asked for."""
@@ -35,6 +40,7 @@ class Request:
     resume: bool = False
     nproc: int | None = None
     max_restarts: int = 0
+    log: Log = "auto"
 
 
 def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
@@ -56,7 +62,7 @@ def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
     def ended(code: int) -> None:
         _tell(beside.finish(code) if beside is not None else ())
 
-    return rank.run(request.config, request.stages, resume=request.resume, hints=hints, ended=ended)
+    return rank.run(request.config, request.stages, resume=request.resume, hints=hints, log=request.log, ended=ended)
 
 
 def train(request: Request, say: Callable[[str], None], before_start: Callable[[int], None]) -> None:
@@ -130,6 +136,7 @@ def rank_argv(request: Request) -> list[str]:
     argv = ["-m", "ups.launch.rank", str(request.path), "--stages", ",".join(request.stages)]
     for override in request.overrides:
         argv += ["--set", override]
+    argv += ["--log", request.log]
     return argv + (["--resume"] if request.resume else [])
 
 
