@@ -13,9 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent / "ups"), str(Path(__file__).parent.parent)]
+TESTS = Path(__file__).parent.parent
+sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups"), str(TESTS)]
 
-from killed_in_phase import PHASES, VICTIMS, Drilled, drill, row
+from killed_in_phase import PHASES, VICTIMS, Drilled, drill, row  # noqa: E402
 
 MOST_S = 10.0
 

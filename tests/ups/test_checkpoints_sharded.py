@@ -111,13 +111,16 @@ def test_while_a_disk_does_not_answer_training_goes_on_without_checkpoints_and_s
     os.mkfifo(slow := tmp_path / "best.pt.tmp")  # opening it waits until somebody reads
     one, saved, notes = saver(tmp_path, on_failure="continue")
     one.put(tmp_path / "best.pt", {"kind": "best"})
-    for step in (1, 2):
+    for step in (1, 2, 3):
         one.save({"model/w": torch.ones(1)}, {}, facts(step), last=False)
     reader = os.open(slow, os.O_RDONLY | os.O_NONBLOCK)
-    one.save({"model/w": torch.ones(1)}, {}, facts(3), last=True)
+    one.save({"model/w": torch.ones(1)}, {}, facts(4), last=True)
     os.close(reader)
-    assert (layout.whole(tmp_path), saved.left_out) == ([tmp_path / "operator-0000-00000003"], 2)
-    assert notes.lines[0] == "the checkpoint of step 1 is left out: the one before is still being written"
+    assert (layout.whole(tmp_path), saved.left_out) == (
+        [tmp_path / f"operator-0000-0000000{step}" for step in (4, 1)],
+        2,
+    )
+    assert notes.lines[0] == "the checkpoint of step 2 is left out: the one before is still being written"
     assert len(notes.lines) == 2  # a pipe is no file: best.pt could not be written
 
 

@@ -11,7 +11,7 @@ from ups.progress import Display, Speed
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, log: progress.Log) -> None:
-    """Shows 40 of 100 steps, two seconds apart for each ten, with 8 samples each and a tenth of the time waiting."""
+    """Shows two looks, 31 seconds apart: a step of 8 samples a second, a tenth of it waiting."""
     clock = iter([0.0, 31.0, 62.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     display = Display(shown=True, log=log)

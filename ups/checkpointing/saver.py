@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -68,6 +68,7 @@ class Saver:
         self.saved = saved
         self._world, self._folder, self._settings, self._notes = world, checkpoints, settings, notes
         self._worker, self._part, self._files_error = Worker(), Part(), ""
+        self._files: dict[Path, dict[str, Any]] = {}  # not yet written
         self._shards: Shards | None = None
         self._facts: dict[str, Any] = {}
         self._phase = ""  # "" nothing, "files" best.pt alone, "writing" the ranks' parts, "committing" by the first
@@ -105,23 +106,24 @@ class Saver:
     def put(self, path: Path, content: Mapping[str, Any] | None) -> None:
         """Has a plain file written by the first rank, which alone gives its content."""
         if content is not None:
-            copied = _copied(content)
-            self._worker.do(lambda: self._write_file(path, copied))
-        self._phase, self._began = self._phase or "files", time.monotonic()
+            # Of a file that still waits for a slow disk only the newest content is written.
+            self._files[path] = _copied(content)
+            self._worker.do(lambda: self._write_file(path))
+        if not self._phase:
+            self._phase, self._began = "files", time.monotonic()
 
     def settle(self) -> None:
         """Goes on with what is under way; no rank's thread works. Raises AgreedError where the policy is to stop."""
         parts = to_first((self._part, self._files_error), self._world)
-        errors: list[str] = []
+        told: tuple[str, str] = "", ""
         if parts is not None:
-            told = [(rank, error) for rank, (part, other) in enumerate(parts) for error in (part.error, other) if error]
-            errors = [f"rank {rank}: {error}" if self._world.size > 1 else error for rank, error in told]
-        errors = from_first(errors, self._world)
+            told = self._joined(part.error for part, _ in parts), self._joined(error for _, error in parts)
+        wrong, wrong_file = from_first(told, self._world)
         phase, self._phase, self._part, self._files_error = self._phase, "", Part(), ""
-        if errors:
-            if phase in ("writing", "committing") and self._world.is_first:
+        if wrong:
+            if self._world.is_first:
                 self._worker.do(self._abandon)
-            self._failed("; ".join(errors))
+            self._failed(wrong)
         elif phase == "writing":
             self._phase = "committing"
             if parts is not None:
@@ -130,6 +132,8 @@ class Saver:
         elif phase == "committing":
             self.saved.written += 1
             self.saved.last_good = str(self._folder / self._facts["name"])
+        if wrong_file:
+            self._failed(wrong_file)
 
     def finish(self) -> None:
         """Waits until nothing is under way. Raises AgreedError where the policy is to stop."""
@@ -141,8 +145,12 @@ class Saver:
         """Returns what became of the checkpoints, as JSON can hold it."""
         return asdict(self.saved)
 
+    def _joined(self, errors: Iterable[str]) -> str:
+        alone = self._world.size == 1
+        return "; ".join(error if alone else f"rank {rank}: {error}" for rank, error in enumerate(errors) if error)
+
     def _is_free(self, wait: bool) -> bool:
-        while self._phase:
+        while self._phase and (wait or self._phase != "files"):  # a file is written before what comes after it
             if wait:
                 self._worker.wait(WAIT_S)
             late = time.monotonic() - self._began > self._settings.timeout_s
@@ -210,9 +218,11 @@ class Saver:
 
         self._part = self._told(committed)
 
-    def _write_file(self, path: Path, content: dict[str, Any]) -> None:
+    def _write_file(self, path: Path) -> None:
+        content = self._files.pop(path, None)
         try:
-            checkpoint.save(path, content)
+            if content is not None:
+                checkpoint.save(path, content)
         except DoctorError as error:
             self._files_error = error.message
 

@@ -92,9 +92,10 @@ def launch(
     stopped: list[int] = []
 
     def interrupted(number: int, frame: FrameType | None) -> None:
-        # Elastic hands its signal on to the ranks, which answer SIGTERM by saving, and this one by ending.
+        # Elastic hands its signal on to the ranks: they answer SIGTERM by saving, and Python SIGINT by a traceback,
+        # even while it is still starting. This one ends them in silence.
         stopped.append(number)
-        raise SignalException("interrupted", sigval=signal.SIGINT)
+        raise SignalException("interrupted", sigval=signal.SIGALRM)
 
     passed_on = -math.inf
 

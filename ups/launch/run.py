@@ -24,7 +24,6 @@ from ups.run_folder import RunFolder
 from ups.tracking import backends
 from ups.tracking.beside import Beside
 
-
 if TYPE_CHECKING:  # it imports what draws bars
     from ups.progress import Log
 
