@@ -15,7 +15,7 @@ import pytest
 LONGEST = (
     "bisection/test_bisect_command.py", "ups/test_distributed_ends_cleanly.py", "supervisor/test_last_report.py",
     "diagnosis/test_hang_watched.py", "supervisor/test_background.py", "diagnosis/test_crash_and_lie_jobs.py",
-    "bisection/test_script_capture.py", "ups/test_train_interrupted.py", "supervisor/test_hangs.py",
+    "bisection/test_script_capture.py", "ups/checkpoints/test_train_interrupted.py", "supervisor/test_hangs.py",
     "supervisor/test_ends.py", "supervisor/test_drills.py", "preflight/test_model_step.py",
     "diagnosis/test_endings_watched.py", "bisection/repro/test_repro.py", "ups/data/test_ram_disk_of_a_run.py",
 )  # fmt: skip

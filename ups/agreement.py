@@ -109,6 +109,12 @@ class Agreement:
         self._notes.note(text, "skip", self._stage, step, skips=self.skips)
         return False
 
+    def stop_if_any(self, failure: Failure | None, where: str) -> None:
+        """Raises AgreedError on all ranks where one has a failure that it could not tell yet; every rank comes here."""
+        failures = on_all_ranks(failure, self._world)
+        if any(failures):
+            self._stop(failures, where)
+
     def _stop(self, failures: Sequence[Failure | None], where: str) -> NoReturn:
         ranks = [str(rank) for rank, one in enumerate(failures) if one is not None and one.trouble is Trouble.LOSS]
         stage = f"stages.{self._stage}"

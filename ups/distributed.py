@@ -3,10 +3,9 @@
 Order: `begin` (device, group, barrier), the work, `end` (barrier, destroy, its threads gone). What the
 ranks must agree on, they agree on here.
 
-On a failure that only one rank sees (its data, its memory, its disk) that rank ends with one sentence
-and its connections close; the launcher ends the others. No rank ever skips a batch that another rank
-trains on: a skipped batch would have to be agreed on before the backward pass, a collective for each
-micro-batch, to survive what `training.accumulate` cures for good.
+What only one rank sees inside of a step, all agree on (ups.agreement). On any other failure of one rank it ends with
+one sentence and its connections close; the launcher ends the others. No rank ever skips a batch that another rank
+trains on.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.stages import ORDER, autoencoder, operator
 from ups.stages.material import Material, gather
+from ups.strategies.admitted import refuse_what_does_not_fit
 from ups.tracking.jsonl import JsonLines
 from ups.train import Surroundings, train
 
@@ -39,6 +40,7 @@ class Plan:
 
 def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[str, Any]:
     """Runs the plan's stages on this rank; returns what the rank reports: stages, steps, seconds, memory."""
+    refuse_what_does_not_fit(config, world.size, gpus=world.device.type == "cuda")
     folder = RunFolder(config.output.dir)
     resume = from_first(plan.resume, world)  # after torchrun's restart only the first rank knows
     last = newest(folder, world, display.say) if resume else None

@@ -34,6 +34,9 @@ FREE_TO_CHANGE = (
     "training.reshard_after_forward",
     "training.cpu_offload",
     "training.activation_checkpointing",
+    "training.compile",
+    "training.spike",
+    "training.max_skips",
     "training.checkpoint",  # and checkpoint_every_steps
     "tracking",
     "stages.autoencoder.max_steps",
@@ -69,6 +72,11 @@ class RunFolder:
     def tracking(self) -> Path:
         """What each tracker has been sent, and what it said."""
         return self.root / "tracking"
+
+    @property
+    def spikes(self) -> Path:
+        """Steps far from their own history with the samples of their batches, one JSON object a line."""
+        return self.root / "spikes.jsonl"
 
     @property
     def tensorboard(self) -> Path:

@@ -13,13 +13,14 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from ups.agreement import Agreement, Failure, Trouble, failure_of, told
-from ups.boundary import Boundary
+from ups.agreement import Agreement, Failure, Trouble, failure_of
 from ups.checkpointing import state
+from ups.checkpointing.newest import newest
 from ups.checkpointing.saver import Saved, Saver
 from ups.checkpointing.state import Found
 from ups.config import StageConfig, UpsConfig
@@ -36,8 +37,12 @@ from ups.run_folder import RunFolder
 from ups.schedule import learning_rate, make_optimizer
 from ups.stages.contract import TrainingStage
 from ups.step.accumulate import accumulate_gradients, pieces_of
+from ups.step.compiled import Compilations
+from ups.step.micro_batch import pieces_for
 from ups.step.precision import Precision
-from ups.stopping import SAVED_EXIT, SavedError, StopRequest
+from ups.step.spike import Rewind, SpikeGuard
+from ups.stopping.boundary import Boundary
+from ups.stopping.request import SAVED_EXIT, SavedError, StopRequest
 from ups.strategies.choice import strategy_of
 from ups.strategies.state import gathered
 from ups.tracking.jsonl import JsonLines
@@ -81,6 +86,10 @@ class Surroundings:
     def metrics_bytes(self) -> int:
         """The length of metrics.jsonl, so that a resumed run can cut off what came after its checkpoint."""
         return sum(one.size for one in self.records)
+
+    def can_go_back(self, stage: str) -> bool:
+        """Whether this run has a checkpoint of the stage; the same on all ranks."""
+        return Path(self.saved.last_good).name.startswith(f"{stage}-")
 
     def log(self, kind: str, stage: str, step: int, **values: float) -> None:
         """Keeps one record; trackers are sent it by a process of theirs."""
@@ -144,14 +153,19 @@ class Loop:
         # Compile and wrap, then optimizer: it must hold the parameters that are really trained.
         self.strategy = strategy_of(self.module, config.training, world)
         self.precision = Precision(config.training, world.device)
-        self.strategy.rehearse(lambda: _to(small_batch(self.loader), world.device), self.precision)
+        self.strategy.rehearse(self._small_batch, self.precision)
         self.optimizer = make_optimizer(self.module, self.settings)
         self.ema = Ema(self.module, self.strategy.average, self.settings.ema_decay)
 
         # What makes all ranks do the same about a step that one of them cannot make.
         self.drill = drill_of(world.rank, stage.NAME)
         self.agreement = Agreement(world, stage.NAME, self.settings, config.training.max_skips, around, self.precision)
+        self.agreement.pieces = pieces_for(
+            config.training, self.settings, self.strategy, self.precision, self._small_batch
+        )
         self._lost: Failure | None = None  # what this rank still has to tell the others
+        self.guard = SpikeGuard(config.training.spike, world, stage.NAME, self.sampler, around)
+        self.compilations = Compilations(bool(config.training.compile))
 
         self.window, self.epoch_loss = Meter(world.device), Meter(world.device)
         self.stop = StopRequest()
@@ -169,7 +183,10 @@ class Loop:
         try:
             with self.stop:
                 while self.position.epoch < self.settings.epochs and not self._stopped:
-                    self._epoch()
+                    try:
+                        self._epoch()
+                    except Rewind:
+                        self._go_back()
                 if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
                     self._validate_and_keep_best()
                 self.saver.finish()  # rank 0 has written the model that the next stage reads
@@ -181,6 +198,11 @@ class Loop:
         barrier(self.world)
         self.timing.total_s = time.perf_counter() - started
         return self.timing
+
+    def _small_batch(self) -> Batch:
+        batch = _to(small_batch(self.loader), self.world.device)
+        dtype = self.strategy.weights[0].dtype  # float64 where the doctor compares
+        return {name: one.to(dtype) if one.is_floating_point() else one for name, one in batch.items()}
 
     @property
     def _stopped(self) -> bool:
@@ -201,8 +223,7 @@ class Loop:
                 self.timing.later_step_s += time.perf_counter() - began
             self._after_step(norm)
             self._stop_if_asked(self.boundary.signal_after_step())
-        if self._lost is not None:
-            raise UpsError(told([self._lost]))
+        self.agreement.stop_if_any(self._lost, self._where())
         train_loss = self.epoch_loss.mean(self.world)
         self.epoch_loss.reset()
         error = self._validate_and_keep_best()
@@ -231,6 +252,8 @@ class Loop:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         count = self.sampler.count(self.position.batch)
+        if self.guard.leaves_out(self.position.epoch, self.position.batch):
+            return None
         while True:
             loss, failure = self._gradients(batch, count)
             norm = self.strategy.clip(self.settings.grad_clip, self.precision.scale)
@@ -239,6 +262,10 @@ class Loop:
             self.optimizer.zero_grad(set_to_none=True)
             if not self.agreement.try_again(failure, loss, norm, self.position.step, self._where()):
                 return None
+        self.strategy.ended()
+        if not self.guard.admits(loss, norm, count, self.position.epoch, self.position.batch, self.position.step):
+            self.optimizer.zero_grad(set_to_none=True)
+            return None
         try:
             if self.drill is not None:
                 self.drill.step()
@@ -281,6 +308,9 @@ class Loop:
     def _after_step(self, norm: torch.Tensor | None) -> None:
         position = self.position
         position.batch, position.step = position.batch + 1, position.step + 1
+        if again := self.compilations.new():
+            text = f"torch.compile compiled {again} graphs again {self._where()}, {self.compilations.again} in all"
+            self.around.note(text, "compile", self.stage.NAME, position.step, graphs=again)
         self.around.display.step(position.step, self.timing.samples, self.timing.data_wait_s)
         if position.step % self.config.training.log_every_steps == 0:
             loss = self.window.mean(self.world)
@@ -335,6 +365,7 @@ class Loop:
     def _save_last(self, *, validation: float | None = None, at_once: bool = False) -> None:
         """Has a checkpoint written while training goes on, or `at_once` before it does."""
         started = time.perf_counter()
+        self.agreement.stop_if_any(self._lost, self._where())  # half of the ranks' weights would be those of before
         facts = {
             **self.around.header,
             "stage": self.stage.NAME,
@@ -342,7 +373,11 @@ class Loop:
             "total_steps": self.total_steps,
             "position": asdict(self.position),
             "ema_updates": self.ema.updates,
-            "step": {"pieces": self.agreement.pieces, "scale": self.precision.state()},
+            "step": {
+                "pieces": self.agreement.pieces,
+                "scale": self.precision.state(),
+                "spikes": self.guard.state(),
+            },
             "best": None if math.isinf(self.best) else self.best,
             "validation": validation,
             "metrics_bytes": self.around.metrics_bytes,
@@ -363,12 +398,21 @@ class Loop:
         text = f"stopped by signal {number} after step {step} of {self.stage.NAME}: saved in {saved.last_good}"
         raise SavedError(text, hint="--resume goes on from there", exit_code=SAVED_EXIT)
 
+    def _go_back(self) -> None:
+        self.saver.finish()
+        self.optimizer.zero_grad(set_to_none=True)
+        found = newest(self.around.folder, self.world, self.around.say)
+        if found is None or found.stage != self.stage.NAME:
+            raise AgreedError(f"the checkpoint that all ranks were to go back to is gone: {self.saver.saved.last_good}")
+        self._restore(found)
+
     def _restore(self, found: Found) -> None:
         restored = state.restored(found, self.module, self.ema, self.optimizer, self.world, self.config.seed)
         self.position, self.best = Position(**found.facts["position"]), restored.best
         if step := restored.step:
             self.agreement.pieces = step["pieces"]
             self.precision.load_state(step["scale"])
+            self.guard.load_state(step["spikes"])
         for meter, sums_of_rank in zip((self.window, self.epoch_loss), restored.meters, strict=True):
             meter.load_state(sums_of_rank)
         for line in restored.notes:
@@ -376,7 +420,7 @@ class Loop:
 
     def _timed(self) -> Iterator[Batch | Failure]:
         """Yields the batches of the epoch, on the device; in place of one that cannot be read, why."""
-        source = batches(self.loader)
+        source, refused = batches(self.loader), -1
         while True:
             started = time.perf_counter()
             try:
@@ -385,9 +429,13 @@ class Loop:
                 batch = next(source, None)
             except Exception as error:
                 failure = failure_of(error)
-                if failure is None or not self.config.training.max_skips:
-                    raise
-                yield failure
+                # Memory may be there the next time; no other rank needs to know.
+                first = failure is not None and failure.trouble is Trouble.MEMORY and refused != self.position.step
+                refused = self.position.step
+                if not first:
+                    if failure is None or not self.config.training.max_skips:
+                        raise
+                    yield Failure(Trouble.BATCH, failure.text) if failure.trouble is Trouble.MEMORY else failure
                 self.sampler.set_epoch(self.position.epoch, self.position.batch)
                 source = batches(self.loader)
                 continue

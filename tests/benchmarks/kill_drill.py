@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 TESTS = Path(__file__).parent.parent
-sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups"), str(TESTS)]
+sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups/checkpoints"), str(TESTS / "ups"), str(TESTS)]
 
 from killed_in_phase import PHASES, VICTIMS, Drilled, drill, row  # noqa: E402
 

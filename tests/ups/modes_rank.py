@@ -1,12 +1,15 @@
 """One rank of the modes' test: python modes_rank.py FILE CONFIG MODES, the modes as JSON: {name: {key: value}}.
 
-Trains both stages in each mode, one after the other in one process group; rank 0 writes what each came to.
+Trains in each mode, one after the other in one process group; rank 0 writes what each came to. Keys are those of
+`training`, and: `drill` what UPS_DRILL shall be, `then` the keys of another mode that goes on from the middle, `stages`
+the only ones to be trained.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -17,41 +20,89 @@ import torch
 from ups import checkpoint, distributed
 from ups.config import UpsConfig, load_config
 from ups.distributed import World
+from ups.drills import VARIABLE
+from ups.errors import AgreedError
 from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.stages import autoencoder, operator
 from ups.stages.material import alone
+from ups.strategies.state import full_optimizer, full_state
 from ups.train import Loop, Surroundings
 
 ALONE = World(rank=0, local_rank=0, size=1, backend="gloo", device=torch.device("cpu"))
+MIDDLE = 3  # steps
 
 
-def trained(config: UpsConfig, world: World, mode: dict[str, Any]) -> dict[str, float]:
-    """Returns the validation error of each stage, and the seconds of a step, after training in this mode."""
-    training = dataclasses.replace(config.training, **mode)
-    found: dict[str, float] = {}
-    with tempfile.TemporaryDirectory(prefix="ups-modes-") as folder:
-        output = dataclasses.replace(config.output, dir=Path(folder))
+def trained(config: UpsConfig, world: World, mode: dict[str, Any]) -> dict[str, Any]:
+    """Returns for each stage the validation error and what shows that the ranks are alike, after training in a mode."""
+    mode = dict(mode)
+    os.environ[VARIABLE], then = mode.pop("drill", ""), mode.pop("then", None)
+    stages = mode.pop("stages", ["autoencoder", "operator"])
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="ups-modes-") as own:
+        folder = Path(distributed.from_first(own, world))
         cache = dataclasses.replace(config.cache, enabled=False)
-        config = dataclasses.replace(config, training=training, output=output, cache=cache)
+        output = dataclasses.replace(config.output, dir=folder)
+        config = dataclasses.replace(config, output=output, cache=cache)
         material = alone(config)
         header = checkpoint.header("", config, material.spec, material.normalisation)
-        out = RunFolder(Path(folder))
-        out.claim(config)
+        if world.is_first:
+            RunFolder(folder).claim(config)
+        around = Surroundings(RunFolder(folder), (), Display(shown=False), header)
         for make in (autoencoder.Stage, operator.Stage):
+            if make.NAME not in stages:
+                continue
             distributed.seed_everything(config.seed, rank=0)
             stage: Any = make(config, world.device, material)
-            loop = Loop(stage, config, world, Surroundings(out, (), Display(shown=False), header), None)
-            timing = loop.run()
+            stop = MIDDLE if then is not None else None
+            loop = Loop(stage, with_mode(config, mode, stage.NAME, stop), world, around, None)
+            try:
+                timing = loop.run()
+                if then is not None:
+                    last = checkpoint.load(RunFolder(folder).last, "last")
+                    del loop
+                    loop = Loop(stage, with_mode(config, then, stage.NAME, None), world, around, last)
+                    timing = loop.run()
+            except AgreedError as error:
+                found[stage.NAME] = error.message
+                continue
             found[stage.NAME] = loop.best
-            found[f"{stage.NAME} steps"] = timing.steps
             found[f"{stage.NAME} ms"] = 1e3 * timing.later_step_s / max(1, timing.later_steps)
+            found[f"{stage.NAME} alike"] = alike(loop, world)
+            found[f"{stage.NAME} steps, pieces, skips"] = [
+                loop.position.step, loop.agreement.pieces, loop.agreement.skips
+            ]  # fmt: skip
+        distributed.barrier(world)
     return found
+
+
+def with_mode(config: UpsConfig, mode: dict[str, Any], stage: str, steps: int | None) -> UpsConfig:
+    """Returns the configuration with other settings of `training`, stopped after so many steps."""
+    settings = dataclasses.replace(getattr(config.stages, stage), max_steps=steps)
+    stages = dataclasses.replace(config.stages, **{stage: settings})
+    return dataclasses.replace(config, stages=stages, training=dataclasses.replace(config.training, **mode))
+
+
+def alike(loop: Loop, world: World) -> bool:
+    """Whether all ranks stand at the same step with the same weights, average and optimizer state, all of it finite."""
+    mine = [loop.position.step, loop.position.batch, loop.timing.samples, loop.agreement.pieces, loop.precision.scale]
+    whole = [full_state(loop.module), full_state(loop.ema.module), full_optimizer(loop.optimizer)["state"]]
+    if loop.strategy.wrapped is not loop.module or world.size == 1:  # each rank has all of it
+        mine += [float(one.double().sum()) for tree in whole for one in leaves(tree)]
+    finite = not world.is_first or all(bool(one.isfinite().all()) for tree in whole for one in leaves(tree))
+    everybody = distributed.on_all_ranks(mine, world)
+    return finite and all(one == everybody[0] for one in everybody)
+
+
+def leaves(tree: Any) -> list[torch.Tensor]:
+    if isinstance(tree, torch.Tensor):
+        return [tree]
+    return [one for item in tree.values() for one in leaves(item)] if isinstance(tree, dict) else []
 
 
 if __name__ == "__main__":
     modes = json.loads(sys.argv[3])
-    world = distributed.begin(backend="auto", timeout_s=60)
+    world = distributed.begin(backend="auto", timeout_s=120)
     torch.set_num_threads(1)
     found = {name: trained(load_config(Path(sys.argv[2])), world, mode) for name, mode in modes.items()}
     if world.is_first:

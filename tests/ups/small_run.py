@@ -74,11 +74,11 @@ def ups(*arguments: str | Path, environ: Mapping[str, str] = {}) -> subprocess.C
     return warm_python.python(*PROGRAM, *arguments, env=clean_environment() | dict(environ))
 
 
-def ups_from_cold(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def ups_from_cold(*arguments: str | Path, environ: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
     """The same with interpreters of their own, for tests of how they start and end."""
     return subprocess.run(
         [sys.executable, *PROGRAM, *map(str, arguments)],
-        env=clean_environment(),
+        env=clean_environment() | dict(environ),
         capture_output=True,
         text=True,
         timeout=120,
@@ -112,6 +112,19 @@ def processes_marked(mark: str) -> list[int]:
                 continue
             if f"{MARK}={mark}".encode() in environ.split(b"\0") and ") Z " not in state:
                 found.append(int(folder.name))
+    return found
+
+
+def ranks_of(mark: str) -> dict[int, int]:
+    """Returns the pid of each rank of a marked run, by rank."""
+    found = {}
+    for pid in processes_marked(mark):
+        line = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        environ = dict(
+            item.split(b"=", 1) for item in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if b"=" in item
+        )
+        if b"ups.launch.rank" in line and b"RANK" in environ:
+            found[int(environ[b"RANK"])] = pid
     return found
 
 

@@ -52,6 +52,46 @@ def test_every_gpu_trains_and_the_checkpoints_lie_on_the_cpu(gpus: int, precisio
     assert [sorted(rank["random"]) for rank in last["ranks"]] == [["cuda", "numpy", "python", "torch"]] * ranks
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"activation_checkpointing": True, "micro_batch": "auto"},
+        {"cpu_offload": True},
+        {"reshard_after_forward": False},
+        {"compile": "blocks"},
+    ],
+)
+def test_a_model_sharded_over_gpus_trains_as_on_one(
+    gpus: int, changes: dict[str, Any], precision: str, tmp_path: Path
+) -> None:
+    if gpus < 2:
+        pytest.skip("needs two GPUs")
+    write_data(tmp_path)
+    losses = []
+    for ranks, training in (("1", {}), ("2", {"strategy": "fsdp2", **changes})):
+        output = {"dir": str(tmp_path / ranks)}
+        config = write_config(tmp_path, training={"precision": precision, **training}, output=output)
+        done = ups_from_cold("train", config, "--no-preflight", "--backend", "nccl", "--nproc", ranks)
+        assert done.returncode == 0, done.stderr
+        lines = [json.loads(line) for line in (tmp_path / ranks / "metrics.jsonl").read_text().splitlines()]
+        losses.append([line["validation_nrmse"] for line in lines if line["kind"] == "epoch"])
+    assert losses[1] == pytest.approx(losses[0], rel=1e-4 if precision == "float32" else 2e-2)
+
+
+@pytest.mark.parametrize("phase", ["forward", "backward"])
+def test_a_sharded_gpu_without_memory_takes_nobody_with_it(gpus: int, phase: str, tmp_path: Path) -> None:
+    if gpus < 2:
+        pytest.skip("needs two GPUs")
+    write_data(tmp_path)
+    config = write_config(tmp_path, training={"strategy": "fsdp2"})
+    drill = {"UPS_DRILL": f"memory rank=1 step=1 phase={phase} stage=operator"}
+    done = ups_from_cold("train", config, "--no-preflight", "--backend", "nccl", "--nproc", "2", environ=drill)
+    assert done.returncode == 0, done.stderr
+    assert "all ranks take the batch again in 2 pieces" in done.stderr
+
+
 def test_a_run_on_gpus_that_was_stopped_goes_on_where_it_stood(gpus: int, tmp_path: Path) -> None:
     write_data(tmp_path)
     ranks = str(min(2, gpus))

@@ -2,7 +2,7 @@
 
 A checkpoint is copied between two steps, written by a thread of each rank, and made whole by the first rank once all
 have written: no thread makes a collective, which could cross one of the training's. That all threads are done is
-learned where ranks meet anyway (ups.boundary), and then `settle` takes the next step, on all ranks alike.
+learned where ranks meet anyway (ups.stopping.boundary), and then `settle` takes the next step, on all ranks alike.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from typing import Any
 from ups.errors import UpsError
 from ups.launch.ranks_folder import ranks_folder
 from ups.launch.reports import FOLDER_VARIABLE, STOPPED, Ended, RankReport, first_failure, read, shell_code
-from ups.stopping import SAVED_EXIT
+from ups.stopping.request import SAVED_EXIT
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM)
 STOP_S = 8  # what a rank gets to end once others have failed, before SIGKILL

@@ -29,7 +29,7 @@ from ups.errors import AgreedError, CacheRefusedError, naming
 from ups.imports import without_garbage_collection
 from ups.launch.reports import FOLDER_VARIABLE, STOPPED, RankReport, write
 from ups.progress import LOGS, Log
-from ups.stopping import SavedError
+from ups.stopping.request import SavedError
 
 FAILED, INTERNAL = "failed", 1
 PR_SET_PDEATHSIG = 1  # linux/prctl.h

@@ -21,6 +21,7 @@ from ups.launch.port import check_port
 from ups.launch.reports import first_failure
 from ups.models.fit import check_model
 from ups.run_folder import RunFolder
+from ups.strategies.admitted import refuse_what_does_not_fit
 from ups.tracking import backends
 from ups.tracking.beside import Beside
 
@@ -145,6 +146,7 @@ def check(request: Request, nproc: int) -> None:
     spec = open_data(config.data)
     train_samples = len(split_samples(spec.samples, config.data).train)
     check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config)), nproc)
+    refuse_what_does_not_fit(config, nproc, gpus=config.training.backend != "gloo" and visible_gpus() > 0)
     check_model(config, spec)
     backends.check(config)
     if config.training.port is not None and not os.environ.get("TORCHELASTIC_RUN_ID"):

@@ -77,17 +77,11 @@ class Sharded(Single):
 
     def rehearse(self, batch: Callable[[], Any], precision: Precision) -> None:
         """See Single."""
-        self.module.eval()
-        random = torch.get_rng_state()
+        self.module.eval()  # nothing is drawn and no statistics are taken
         self.exchanges.begin(1)
         self.exchanges.piece_begins(0)
-        with precision.autocast():
-            loss_B = self.wrapped(batch())
-        torch.autograd.backward(loss_B.sum() * 0.0)
+        self.try_out(batch(), precision)
         self.exchanges.ended()
-        for one in self.weights:
-            one.grad = None
-        torch.set_rng_state(random)
         self.module.train()
 
     @contextlib.contextmanager
@@ -104,9 +98,15 @@ class Sharded(Single):
         """See Single."""
         self.exchanges.piece_begins(piece)
 
+    def ended(self) -> None:
+        """See Single."""
+        self.exchanges.ended()
+
     def withdraw(self) -> None:
         """See Single."""
         self.root.reset_iter_state()  # type: ignore[operator]
+        for unit in self.exchanges.units:
+            forget_gradients(unit)
         self.root.set_requires_gradient_sync(True)  # type: ignore[operator]
         self.exchanges.finish()
         for one in self.weights:  # whatever was exchanged: the norm, which all ranks make next, tells them
@@ -139,6 +139,18 @@ class Sharded(Single):
         for part in module.modules():
             if isinstance(part, FSDPModule):
                 part.reshard()
+
+
+def forget_gradients(unit: FSDPModule) -> None:
+    """Drops what a backward pass that failed has left in a unit's gathered weights: the reset of torch 2.13 keeps it.
+
+    It would be added to the next gradient.
+    """
+    for group in unit._get_fsdp_state()._fsdp_param_groups:
+        for one in group.fsdp_params:
+            one.unsharded_accumulated_grad = None
+            if hasattr(one, "_unsharded_param"):
+                one._unsharded_param.grad = None
 
 
 def _local(value: Any) -> Tensor:

@@ -47,6 +47,19 @@ class Single:
     def rehearse(self, batch: Callable[[], Any], precision: Precision) -> None:
         """Learns by one pass of a small batch in which order ranks exchange what; before there is an optimizer."""
 
+    def try_out(self, batch: Any, precision: Precision) -> None:
+        """Makes a forward and a backward pass that change nothing, uncompiled."""
+        buffers = [one.clone() for one in self.module.buffers()]
+        gpus = [self.world.device] if self.world.device.type == "cuda" else []
+        with torch.compiler.set_stance("force_eager"), torch.random.fork_rng(devices=gpus):
+            with precision.autocast():
+                loss_B = self.wrapped(batch)
+            torch.autograd.backward(loss_B.sum() * 0.0)
+        for weight in self.weights:
+            weight.grad = None
+        for one, before in zip(self.module.buffers(), buffers, strict=True):
+            one.copy_(before)
+
     def synchronising(self, last: bool) -> contextlib.AbstractContextManager[Any]:
         """A forward and backward pass of one micro-batch; gradients are exchanged in the last one of a step."""
         return contextlib.nullcontext()
@@ -59,6 +72,9 @@ class Single:
 
     def backward_begins(self, piece: int) -> None:
         """The backward pass of a micro-batch begins."""
+
+    def ended(self) -> None:
+        """All ranks have made the step that began."""
 
     def withdraw(self) -> None:
         """Hands over NaN for every gradient that the other ranks still wait for."""

@@ -54,10 +54,10 @@ def load_full_optimizer(optimizer: torch.optim.Optimizer, state: Mapping[str, An
 
 
 def _whole(value: Tensor) -> Tensor:
-    gather = getattr(value, "full_tensor", None)
-    if gather is None:
+    if not hasattr(value, "full_tensor"):
         return value
-    whole: Tensor = gather()
+    # A shard that was moved to the CPU is gathered on the device, which the ranks talk over.
+    whole: Tensor = value.to(value.device_mesh.device_type).full_tensor()  # type: ignore[attr-defined]
     return whole.cpu() if dist.get_rank() == 0 else whole.new_empty(0, device="cpu")
 
 

@@ -1,6 +1,6 @@
 """For how long training stands still for a checkpoint, written beside it and at once, against the step it interrupts.
 
-    python tests/benchmarks/checkpoint_stall.py [--ranks 2] [--hidden 64] [--saves 12]
+    python tests/benchmarks/trainers/checkpoint_stall.py [--ranks 2] [--hidden 64] [--saves 12]
 
 JSON on stdout. The first two saves of a stage agree on who writes what, and are left out: "once warm".
 """
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-TESTS = Path(__file__).parent.parent
+TESTS = Path(__file__).parent.parent.parent
 sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups"), str(TESTS)]
 
 from small_run import write_config, write_data  # noqa: E402

@@ -10,7 +10,7 @@ import time
 
 from ups.checkpointing.saver import Saver
 from ups.distributed import World, most
-from ups.stopping import StopRequest
+from ups.stopping.request import StopRequest
 
 EVERY_S = 1.0
 

@@ -16,13 +16,13 @@ from small_run import (
     interrupt,
     newest,
     processes_marked,
+    ranks_of,
     start,
     ups,
     wait_until,
     write_config,
     write_data,
 )
-from test_train_interrupted import ranks_of
 
 from ups.launch import claims
 

@@ -17,6 +17,7 @@ from small_run import (
     interrupt,
     newest,
     processes_marked,
+    ranks_of,
     start,
     ups,
     wait_until,
@@ -102,8 +103,6 @@ def test_every_row_reaches_the_tracker_once_over_a_stop_and_a_resume_in_one_run(
 def test_the_tracker_hears_the_true_end_whoever_was_killed(
     tmp_path: Path, told: Path, victim: str, number: int, code: int
 ) -> None:
-    from test_train_interrupted import ranks_of
-
     path = config(tmp_path, stages={"autoencoder": {"epochs": 100_000, "batch_size": 8}})
     mark = f"tracked-{victim[-1]}-{number}-{os.getpid()}"
     process = start(["train", path, "--no-preflight"], mark, tmp_path / "log", environ=environ(told))

@@ -1,0 +1,154 @@
+"""Every mode that the trainer admits, beside one rank: the validation error, the time of a step, and each drill.
+
+    python tests/benchmarks/modes.py [--compiled] [--drills] [--output FILE.json]
+
+Both stages of a tiny run on gloo, 2 ranks (hsdp: 4), the modes one after the other. --compiled adds torch.compile,
+minutes each; --drills lets each rank fail in each phase of each stage under each strategy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups"), str(TESTS)]  # our package before the tests of that name
+STAGES = ("autoencoder", "operator")
+STRATEGIES: dict[str, tuple[int, dict[str, Any]]] = {
+    "ddp": (2, {}),
+    "fsdp2": (2, {"strategy": "fsdp2"}),
+    "hsdp": (4, {"strategy": "hsdp", "shard_ranks": 2}),
+}
+PRECISIONS = {"float32": 1e-5, "bfloat16": 5e-3, "float16": 5e-3}  # how far the validation error may be off
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "micro-batches": {"micro_batch": 3},
+    "micro-batches that fit": {"micro_batch": "auto"},
+    "activations again": {"activation_checkpointing": True},
+    "weights kept": {"reshard_after_forward": False},
+}
+FAILURES = (
+    "memory phase=loader",
+    "memory phase=forward",
+    "memory phase=backward",
+    "memory phase=optimizer",
+    "nan phase=forward",
+    "batch phase=loader",
+)
+STEP = 2  # at which a drill is
+STOPS = "all ranks stop, and the last checkpoint is good"
+
+
+def modes(strategy: str, *, compiled: bool) -> Iterator[tuple[str, dict[str, Any], float]]:
+    """Yields name, settings and tolerance."""
+    _, base = STRATEGIES[strategy]
+    for precision, tolerance in PRECISIONS.items():
+        for variant, more in VARIANTS.items():
+            if variant == "weights kept" and strategy == "ddp":
+                continue
+            yield f"{strategy}, {precision}, {variant}", {**base, "precision": precision, **more}, tolerance
+        if compiled:
+            yield f"{strategy}, {precision}, blocks compiled", {
+                **base, "precision": precision, "compile": "blocks"
+            }, max(tolerance, 1e-4)  # fmt: skip
+
+
+def drills(strategy: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields a failure of each rank in each phase of each stage."""
+    ranks, base = STRATEGIES[strategy]
+    for stage in STAGES:
+        for failure in FAILURES:
+            for rank in range(ranks):
+                drill = f"{failure} rank={rank} step={STEP} stage={stage}"
+                yield f"{strategy}, {drill}", {**base, "max_skips": 1, "drill": drill}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiled", action="store_true")
+    parser.add_argument("--drills", action="store_true")
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    from small_run import write_config, write_data
+
+    with tempfile.TemporaryDirectory(prefix="ups-modes-") as name:
+        folder = Path(name)
+        write_data(folder)
+        stage = {"epochs": 2, "batch_size": 13, "lr": 0.01}
+        config = write_config(folder, stages={name: dict(stage) for name in STAGES})
+        reference = run(config, 1, {"one": {"strategy": "none"}})["one"]
+        rows = [
+            row
+            for strategy in STRATEGIES
+            for row in table(config, strategy, reference, compiled=options.compiled, drilled=options.drills)
+        ]
+    print(f"\n{'mode':<72} autoencoder  operator     ms     of one rank")
+    for row in rows:
+        numbers = [f"{row[stage]:.6f}" if isinstance(row.get(stage), float) else "stopped" for stage in STAGES]
+        print(f"{row['mode']:<72} {numbers[0]:<12} {numbers[1]:<9} {row.get('ms', 0):6.1f}   {row['verdict']}")
+    bad = [row["mode"] for row in rows if not row["good"]]
+    print(f"\n{len(rows)} modes and drills, {len(bad)} that differ{': ' if bad else ''}{'; '.join(bad)}")
+    if options.output:
+        options.output.write_text(json.dumps({"one rank": reference, "rows": rows}, indent=2) + "\n")
+    return bool(bad)
+
+
+def table(
+    config: Path, strategy: str, reference: dict[str, Any], *, compiled: bool, drilled: bool
+) -> Iterator[dict[str, Any]]:
+    """Yields a row for each mode of a strategy, and for each drill."""
+    ranks, _ = STRATEGIES[strategy]
+    wanted = {name: (mode, tolerance) for name, mode, tolerance in modes(strategy, compiled=compiled)}
+    found = run(config, ranks, {name: mode for name, (mode, _) in wanted.items()})
+    for name, (_, tolerance) in wanted.items():
+        yield judged(name, found[name], reference, tolerance)
+    if drilled:
+        failing = dict(drills(strategy))
+        for name, one in run(config, ranks, failing).items():
+            yield judged_drill(name, one, reference)
+
+
+def judged(name: str, found: dict[str, Any], reference: dict[str, Any], tolerance: float) -> dict[str, Any]:
+    """Returns the row of a mode: it is good where both errors are those of one rank, and all ranks are alike."""
+    off = max(abs(found[stage] / reference[stage] - 1) for stage in STAGES)
+    good = off <= tolerance and all(found[f"{stage} alike"] for stage in STAGES)
+    return {
+        "mode": name, **found, "ms": found["operator ms"], "good": good,
+        "verdict": f"{off:.0e} of {tolerance:.0e}" + ("" if good else "   <-- differs"),
+    }  # fmt: skip
+
+
+def judged_drill(name: str, found: dict[str, Any], reference: dict[str, Any]) -> dict[str, Any]:
+    """Returns the row of a drill: memory is the same run as without, others leave a batch out, or all stop."""
+    stage = name.rpartition("stage=")[2]
+    if "phase=optimizer" in name:
+        good = str(found[stage]).endswith(STOPS)
+        return {"mode": name, **found, "good": good, "verdict": "stopped alike" if good else "<-- went on"}
+    off = abs(found[stage] / reference[stage] - 1)
+    skips = found[f"{stage} steps, pieces, skips"][2]
+    good = all(found[f"{one} alike"] for one in STAGES)
+    good = good and (off <= PRECISIONS["float32"] and not skips if ", memory" in name else skips == 1)
+    said = f"{off:.0e}, {skips} batches left out, alike" + ("" if good else "   <-- differs")
+    return {"mode": name, **found, "ms": found[f"{stage} ms"], "good": good, "verdict": said}
+
+
+def run(config: Path, ranks: int, wanted: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Returns what each mode came to on so many ranks."""
+    from small_run import clean_environment
+
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        program = [str(TESTS / "ups" / "modes_rank.py"), file.name, str(config), json.dumps(wanted)]
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}", *program]
+        subprocess.run(command, check=True, env=clean_environment() | {"UPS_NO_DOCTOR": "1"})
+        found: dict[str, Any] = json.loads(Path(file.name).read_text())
+        return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""A step far from its own history: told, its samples kept, left out or gone back from; a steady run is left alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from ups import checkpoint
+from ups.config import DataConfig, StageConfig, StagesConfig, TrainingConfig, UpsConfig
+from ups.distributed import World
+from ups.progress import Display
+from ups.run_folder import RunFolder
+from ups.step.spike import LEAST_HISTORY, History
+from ups.train import Loop, Surroundings
+
+ALONE = World(rank=0, local_rank=0, size=1, backend="gloo", device=torch.device("cpu"))
+BAD = 37  # the sample whose target is wrong
+
+
+class Rows(torch.utils.data.Dataset[dict[str, Any]]):
+    """A linear relation with noise; one row of it may be wrong by far."""
+
+    def __init__(self, bad: bool) -> None:
+        random = torch.Generator().manual_seed(5)
+        self.x = torch.randn(64, 6, generator=random)
+        self.y = self.x.sum(1, keepdim=True) + 0.3 * torch.randn(64, 1, generator=random)
+        if bad:
+            self.y[BAD] = 1e4
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return {"x": self.x[index], "y": self.y[index]}
+
+
+class Loss(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Linear(6, 1)
+
+    def forward(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        return (self.net(batch["x"]) - batch["y"]).square().mean(1)
+
+
+class Stage:
+    NAME = "operator"
+
+    def __init__(self, bad: bool) -> None:
+        self.train_dataset, self.validation_dataset = Rows(bad), Rows(bad=False)
+
+    def build(self) -> nn.Module:
+        return Loss()
+
+    def validate(self, module: nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        error: torch.Tensor = module(batch)
+        return error
+
+    def finish(self, module: nn.Module) -> dict[str, Any]:
+        return {"operator": module.state_dict()}
+
+
+class Told:
+    """A tracker that remembers what else than steps and epochs it was told."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+
+    def log(self, record: dict[str, Any]) -> None:
+        if record["kind"] not in ("step", "epoch"):
+            self.kinds.append(record["kind"])
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def trained(folder: Path, action: Any, *, bad: bool = True) -> tuple[Loop, list[str]]:
+    """Returns the loop after four epochs of 16 batches, and what it said."""
+    stage = StageConfig(epochs=4, batch_size=4, lr=0.02, grad_clip=0.0)
+    training = TrainingConfig(spike=action, checkpoint_every_steps=5)
+    config = UpsConfig(data=DataConfig(task="advection1d"), stages=StagesConfig(operator=stage), training=training)
+    (folder / "checkpoints").mkdir()
+    told = Told()
+    around = Surroundings(RunFolder(folder), (told,), Display(shown=False), {"format": checkpoint.FORMAT})
+    loop = Loop(Stage(bad), config, ALONE, around, None)  # type: ignore[arg-type]
+    loop.run()
+    return loop, told.kinds
+
+
+def spikes(folder: Path) -> list[dict[str, Any]]:
+    file = folder / "spikes.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def test_a_batch_with_a_wrong_sample_is_told_with_its_samples_and_left_out_or_not(tmp_path: Path) -> None:
+    weights = {}
+    for action in ("keep", "skip", "rewind"):
+        folder = tmp_path / action
+        folder.mkdir()
+        loop, told = trained(folder, action)
+        found = spikes(folder)
+        # Once in each epoch; in the first one there is no history yet.
+        assert [(one["epoch"], one["batch"]) for one in found] == [(1, 10), (2, 8), (3, 8)]
+        assert all(BAD in one["samples"] and one["samples"] == order(loop, one) for one in found)
+        assert (told, loop.position.step) == (["spike"] * 3, 64)
+        weights[action] = loop.module.state_dict()["net.weight"]
+    assert torch.equal(weights["skip"], weights["rewind"])  # the way back and again is bit by bit the same
+    assert not torch.equal(weights["skip"], weights["keep"])
+
+
+def order(loop: Loop, one: dict[str, Any]) -> list[int]:
+    return loop.sampler.order(one["epoch"])[4 * one["batch"] : 4 * one["batch"] + 4]
+
+
+@pytest.mark.parametrize("action", ["off", "keep", "rewind"])
+def test_a_run_without_a_wrong_sample_is_left_alone(tmp_path: Path, action: str) -> None:
+    loop, told = trained(tmp_path, action, bad=False)
+    assert (loop.position.step, told, spikes(tmp_path)) == (64, [], [])
+
+
+def test_nothing_is_judged_before_there_is_a_history_nor_a_drift_ever() -> None:
+    history = History()
+    for _ in range(LEAST_HISTORY):
+        assert history.factor(1e9) == 0.0
+        history.add(1.0)
+    assert history.factor(1e9) == pytest.approx(1e9)
+    assert history.factor(3.9) == 0.0  # less than the least factor
+    for step in range(500):
+        value = 1.0 + 0.01 * step
+        assert history.factor(value) == 0.0
+        history.add(value)
