@@ -176,6 +176,7 @@ class Saver:
         text = f"the checkpoint of step {step} could not be written: {what}; {kept}"
         self.saved.failures.append(f"step {step} of {stage}: {what}")
         if self._settings.on_failure == "stop":
+            self._worker.wait(WAIT_S)  # until what there was of it is gone
             raise AgreedError(
                 text, hint="make room or mend the disk, then --resume; or training.checkpoint.on_failure=continue"
             )

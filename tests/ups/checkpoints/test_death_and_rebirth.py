@@ -123,7 +123,7 @@ def test_a_restart_is_known_by_its_launch_so_that_no_other_run_is_gone_on_with(t
 
 @pytest.mark.parametrize(("phase", "victim"), [("validation", "rank 0"), ("checkpoint", "rank 1"), ("end", "command")])
 def test_a_kill_in_any_phase_ends_all_and_leaves_nothing(tmp_path: Path, phase: str, victim: str) -> None:
-    """Every phase and victim: tests/benchmarks/kill_drill.py."""
+    """Every phase and victim: tests/benchmarks/recovery/kill_drill.py."""
     done = drill(tmp_path, phase, victim, within_s=10)
     assert (done.left_running, done.left_in_temporary, done.left_in_shm) == (0, (), ())
     assert done.exit_code == (-9 if victim == "command" else 137)

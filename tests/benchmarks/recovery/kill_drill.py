@@ -1,6 +1,6 @@
 """kill -9 of a rank, its launcher or `ups train` in each phase of a training: how long until nothing is left of it.
 
-    python tests/benchmarks/kill_drill.py [--watched] [--phase checkpoint]
+    python tests/benchmarks/recovery/kill_drill.py [--watched] [--phase checkpoint]
 
 A table on stderr, JSON on stdout; exits with 1 where a job took more than 10 s, or left anything.
 """
@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-TESTS = Path(__file__).parent.parent
+TESTS = Path(__file__).parent.parent.parent
 sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups/checkpoints"), str(TESTS / "ups"), str(TESTS)]
 
 from killed_in_phase import PHASES, VICTIMS, Drilled, drill, row  # noqa: E402

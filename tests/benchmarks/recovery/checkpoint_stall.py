@@ -1,6 +1,6 @@
 """For how long training stands still for a checkpoint, written beside it and at once, against the step it interrupts.
 
-    python tests/benchmarks/trainers/checkpoint_stall.py [--ranks 2] [--hidden 64] [--saves 12]
+    python tests/benchmarks/recovery/checkpoint_stall.py [--ranks 2] [--hidden 64] [--saves 12]
 
 JSON on stdout. The first two saves of a stage agree on who writes what, and are left out: "once warm".
 """
