@@ -143,11 +143,12 @@ def start(
     *,
     environ: Mapping[str, str] = {},
     cwd: Path | None = None,
+    before: Sequence[str] = (),
 ) -> subprocess.Popen[bytes]:
-    """Starts `ups ...` in a session of its own, marked, its output in a file."""
+    """Starts `ups ...` in a session of its own, marked, its output in a file; `before` is what becomes it."""
     with output.open("wb") as file:
         return subprocess.Popen(
-            [sys.executable, *PROGRAM, *map(str, arguments)],
+            [*before, sys.executable, *PROGRAM, *map(str, arguments)],
             env=clean_environment() | {MARK: mark} | dict(environ),
             stdout=file,
             stderr=subprocess.STDOUT,

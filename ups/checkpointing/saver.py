@@ -85,7 +85,10 @@ class Saver:
         return self._worker.busy
 
     def save(self, tensors: Mapping[str, Tensor], mine: Mapping[str, Any], facts: dict[str, Any], last: bool) -> None:
-        """Copies a state and has it written; `last` waits until it is. One that would have to wait is left out."""
+        """Copies tensors and has them written; `last` waits until they are. One that would have to wait is left out.
+
+        `mine`, what this rank has for itself, is the caller's no more.
+        """
         began = time.perf_counter()
         if not self._is_free(wait=last or not self._settings.asynchronous):
             self._leave_out(facts)
@@ -94,11 +97,11 @@ class Saver:
         if self._shards is None or self._shards.shape != shape_of(tensors):
             self._shards = Shards(tensors, self._world)
         self._shards.stage(tensors)
-        packed, shards = state.packed(mine), self._shards
+        shards = self._shards
         name = layout.name_of(facts["stage"], facts["position"]["epoch"], facts["position"]["step"])
         temporary = self._folder / (name + layout.WRITING)
         self._facts, self._phase, self._began = {**facts, "name": name}, "writing", time.monotonic()
-        self._worker.do(lambda: self._write(shards, temporary, packed))
+        self._worker.do(lambda: self._write(shards, temporary, mine))
         self.saved.stall_s.append(time.perf_counter() - began)
         if last or not self._settings.asynchronous:
             self.finish()
@@ -193,14 +196,14 @@ class Saver:
 
     # In the thread.
 
-    def _write(self, shards: Shards, temporary: Path, mine: bytes) -> None:
+    def _write(self, shards: Shards, temporary: Path, mine: Mapping[str, Any]) -> None:
         self._part = self._told(lambda: self._written(shards, temporary, mine))
 
-    def _written(self, shards: Shards, temporary: Path, mine: bytes) -> Part:
+    def _written(self, shards: Shards, temporary: Path, mine: Mapping[str, Any]) -> Part:
         temporary.mkdir(exist_ok=True)  # without parents: where the run's folder is gone, that has to be told
         before = {INDEX, layout.MANIFEST}
         results = shards.write(temporary)
-        rank = state.write_rank(temporary, self._world.rank, mine)
+        rank = state.write_rank(temporary, self._world.rank, state.packed(mine))
         names = {one.storage_data.relative_path for one in results} | {rank.name}
         return Part(results=results, files={name: layout.FileSum.of(temporary / name) for name in names - before})
 
