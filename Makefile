@@ -54,7 +54,7 @@ compat: $(VENV)/.installed-train,test,zoo ## one program of each class run by an
 mutants: install-test ## the score on programs of others with faults put in; N=200 SEED=1 KEEP=DIR
 	$(BIN)/python tests/mutants/score.py --n $(or $(N),40) --seed $(or $(SEED),1) --jobs $(or $(JOBS),2) $(if $(KEEP),--keep $(KEEP))
 
-drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile outputs and records, last words, handled failures; SEED=2 for others
+drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile outputs and records, last words, handled failures, every mode of the trainer with each rank failing; SEED=2 for others
 	$(BIN)/python tests/benchmarks/interrupt_drill.py --moments 50 --seed $(or $(SEED),1)
 	$(BIN)/python tests/benchmarks/output_fuzz.py --minutes 2 --seed $(or $(SEED),1)
 	$(BIN)/python tests/benchmarks/record_fuzz.py --minutes 2 --seed $(or $(SEED),1)
@@ -62,6 +62,7 @@ drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile 
 	$(BIN)/python tests/benchmarks/clean_ends.py
 	$(BIN)/python tests/benchmarks/recovery/kill_drill.py
 	$(BIN)/python tests/zoo/handled.py
+	$(BIN)/python tests/benchmarks/training/modes.py --drills
 
 lint: install-test ## ruff, mypy, codespell
 	$(BIN)/ruff check diagnostics ups tests

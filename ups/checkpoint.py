@@ -6,8 +6,8 @@ All are `torch.save` files of plain containers and CPU tensors, for `weights_onl
     normalisation (Normalisation.to_dict)
     autoencoder.pt   + autoencoder (state, EMA), validation (reconstruction nRMSE), epoch, step
     best.pt          + autoencoder, operator (state, EMA), validation (one-step nRMSE), epoch, step
-    last.pt          (of earlier versions) + stage, world_size, total_steps, position {epoch, batch, step}, model, ema, optimizer, best,
-                       metrics_bytes, ranks: for each rank {random (generators), meters, position}
+    last.pt          + stage, world_size, total_steps, position {epoch, batch, step}, model, ema, optimizer, best,
+                       metrics_bytes (of earlier versions; ups.checkpointing now), ranks: for each rank {random (generators), meters, position}
 
 `load_best` and `Best.surrogate` are what evaluation needs.
 """

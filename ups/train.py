@@ -307,11 +307,12 @@ class Loop:
 
     def _after_step(self, norm: torch.Tensor | None) -> None:
         position = self.position
-        position.batch, position.step = position.batch + 1, position.step + 1
         if again := self.compilations.new():
             text = f"torch.compile compiled {again} graphs again {self._where()}, {self.compilations.again} in all"
             self.around.note(text, "compile", self.stage.NAME, position.step, graphs=again)
+        position.batch, position.step = position.batch + 1, position.step + 1
         self.around.display.step(position.step, self.timing.samples, self.timing.data_wait_s)
+        self.guard.can_go_back = self.around.can_go_back(self.stage.NAME)
         if position.step % self.config.training.log_every_steps == 0:
             loss = self.window.mean(self.world)
             self.window.reset()

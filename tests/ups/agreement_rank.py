@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 from torch import nn
+from torch._dynamo.backends.registry import set_default_backend
 from torch.distributed.tensor import DTensor
 
 from ups import distributed
@@ -130,6 +131,8 @@ def one_step(
 
 
 if __name__ == "__main__":
+    if COMPILED:
+        set_default_backend("aot_eager")  # all of torch.compile but the minutes of C++
     world = distributed.begin(backend="gloo", timeout_s=30)
     found: dict[str, object] = {name: step(world, STRATEGY, *way) for name, way in WAYS.items()}
     try:

@@ -16,10 +16,19 @@ from ups.errors import ConfigError, DataError
 PROGRAM = Path(__file__).with_name("agreement_rank.py")
 
 
-@pytest.mark.parametrize("strategy", ["ddp", "fsdp2", "hsdp"])
-def test_all_ranks_do_the_same_whatever_one_of_them_meets(tmp_path: Path, strategy: str) -> None:
+@pytest.mark.parametrize(
+    ("strategy", "how"),
+    [
+        ("ddp", "eager"),
+        ("fsdp2", "eager"),
+        ("hsdp", "eager"),
+        ("ddp", "compiled"),
+        ("fsdp2", "compiled"),
+    ],
+)
+def test_all_ranks_do_the_same_whatever_one_of_them_meets(tmp_path: Path, strategy: str, how: str) -> None:
     file = tmp_path / "found.json"
-    ended = launch(PROGRAM, file, strategy, "eager", nproc=4 if strategy == "hsdp" else 2)
+    ended = launch(PROGRAM, file, strategy, how, nproc=4 if strategy == "hsdp" else 2)
     assert {one.exit_code for one in ended.ended} == {0}
 
     def taken(*notes: list[object]) -> dict[str, object]:

@@ -17,8 +17,10 @@ ALONE = World(rank=0, local_rank=0, size=1, backend="gloo", device=torch.device(
 
 # 21 = 2 * 8 + 5: the last batch gives rank 0 three samples and rank 1 two.
 # 17 = 2 * 8 + 1: the last batch leaves rank 1 without a sample, it gets a filler of weight 0.
-@pytest.mark.parametrize("strategy", ["ddp", "fsdp2"])
-@pytest.mark.parametrize(("length", "accumulate"), [(24, 1), (21, 1), (21, 3), (17, 4)])
+@pytest.mark.parametrize(
+    ("length", "accumulate", "strategy"),
+    [(24, 1, "ddp"), (21, 1, "ddp"), (21, 3, "ddp"), (17, 4, "ddp"), (21, 1, "fsdp2"), (17, 4, "fsdp2")],
+)
 def test_gradients_of_two_ranks_equal_those_of_one(tmp_path: Path, length: int, accumulate: int, strategy: str) -> None:
     file = tmp_path / "gradients.pt"
     ended = launch(PROGRAM, str(length), "8", str(accumulate), file, strategy)

@@ -14,9 +14,13 @@ from small_run import launch, ups, write_config, write_data
 
 from ups.config import DataConfig, StageConfig, StagesConfig, TrainingConfig, UpsConfig, load_config
 from ups.errors import ConfigError
+from ups.stages import autoencoder
 from ups.step.accumulate import cut, pieces_of
+from ups.step.compiled import Compilations
+from ups.step.micro_batch import USED_SHARE, activation_bytes, pieces_for
 from ups.step.precision import FIRST_SCALE, STEPS_TO_GROWTH, Precision
 from ups.strategies.admitted import refuse_what_does_not_fit
+from ups.strategies.choice import strategy_of
 
 PROGRAM = Path(__file__).with_name("modes_rank.py")
 STAGES = ("autoencoder", "operator")
@@ -193,6 +197,22 @@ def test_all_ranks_make_equally_many_micro_batches_of_every_sample(count: int, r
     assert sorted(seen) == list(range(count))
 
 
+def test_a_rank_with_little_memory_takes_smaller_pieces(config: Path) -> None:
+    plain = load_config(config)
+    stage = autoencoder.Stage(plain, ALONE.device)
+    training, settings = TrainingConfig(micro_batch="auto"), plain.stages.autoencoder
+    strategy, precision = strategy_of(stage.build(), training, ALONE), Precision(training, ALONE.device)
+    batch = {"u": torch.randn(1, 32, 1), "field": torch.zeros(1, dtype=torch.long), "weight": torch.ones(1)}
+    two, four = (activation_bytes(strategy, precision, batch, count) for count in (2, 4))
+    assert 1.5 * two < four < 2.5 * two
+    found = [
+        pieces_for(training, settings, strategy, precision, lambda: batch, free)
+        for free in (1 << 40, int(4.5 / USED_SHARE * two / 2), 1)
+    ]
+    assert found == [1, 4, 13]  # of 13 samples: all, four and a half at once, one
+    assert all(weight.grad is None for weight in strategy.weights)
+
+
 def test_a_loss_scale_shrinks_at_once_and_grows_slowly_and_other_precisions_have_none() -> None:
     half = Precision(TrainingConfig(precision="float16"), torch.device("cpu"))
     assert (half.overflowed(), half.scale) == (True, FIRST_SCALE / 2)
@@ -205,3 +225,13 @@ def test_a_loss_scale_shrinks_at_once_and_grows_slowly_and_other_precisions_have
     single = Precision(TrainingConfig(), torch.device("cpu"))
     single.stepped()
     assert (single.overflowed(), single.state()) == (False, [1.0, 0.0])
+
+
+def test_graphs_that_are_compiled_again_are_counted() -> None:
+    counted, double = Compilations(compiles=True), torch.compile(lambda x: 2 * x, backend="eager")
+    found = []
+    for size in (3, 3, 5, 7):  # the second size makes it compile for any
+        double(torch.ones(size))
+        found.append(counted.new())
+    assert (found, counted.again) == ([0, 0, 1, 0], 1)
+    assert Compilations(compiles=False).new() == 0

@@ -12,10 +12,11 @@ from torch import nn
 
 from ups import checkpoint
 from ups.config import DataConfig, StageConfig, StagesConfig, TrainingConfig, UpsConfig
+from ups.data.sampler import GlobalBatchSampler
 from ups.distributed import World
 from ups.progress import Display
 from ups.run_folder import RunFolder
-from ups.step.spike import LEAST_HISTORY, History
+from ups.step.spike import LEAST_HISTORY, MOST_IN_A_ROW, History, SpikeGuard
 from ups.train import Loop, Surroundings
 
 ALONE = World(rank=0, local_rank=0, size=1, backend="gloo", device=torch.device("cpu"))
@@ -79,12 +80,16 @@ class Told:
         """Nothing is open."""
 
 
-def trained(folder: Path, action: Any, *, bad: bool = True) -> tuple[Loop, list[str]]:
-    """Returns the loop after four epochs of 16 batches, and what it said."""
-    stage = StageConfig(epochs=4, batch_size=4, lr=0.02, grad_clip=0.0)
-    training = TrainingConfig(spike=action, checkpoint_every_steps=5)
-    config = UpsConfig(data=DataConfig(task="advection1d"), stages=StagesConfig(operator=stage), training=training)
-    (folder / "checkpoints").mkdir()
+def trained(
+    folder: Path, action: Any, *, bad: bool = True, seed: int = 17, batch_size: int = 4, every: int = 5
+) -> tuple[Loop, list[str]]:
+    """Returns the loop after four epochs, and what it said."""
+    stage = StageConfig(epochs=4, batch_size=batch_size, lr=0.02, grad_clip=0.0)
+    training = TrainingConfig(spike=action, checkpoint_every_steps=every)
+    config = UpsConfig(
+        data=DataConfig(task="advection1d"), seed=seed, stages=StagesConfig(operator=stage), training=training
+    )
+    (folder / "checkpoints").mkdir(exist_ok=True)
     told = Told()
     around = Surroundings(RunFolder(folder), (told,), Display(shown=False), {"format": checkpoint.FORMAT})
     loop = Loop(Stage(bad), config, ALONE, around, None)  # type: ignore[arg-type]
@@ -113,6 +118,16 @@ def test_a_batch_with_a_wrong_sample_is_told_with_its_samples_and_left_out_or_no
     assert not torch.equal(weights["skip"], weights["keep"])
 
 
+def test_a_stage_without_a_checkpoint_of_its_own_leaves_the_batch_out(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints/last.pt").write_bytes(b"that of the stage before")
+    loop, told = trained(tmp_path, "rewind", seed=14, batch_size=2, every=1000)
+    # In the first epoch there is nothing to go back to; at its end a checkpoint is written.
+    places = [(epoch, loop.sampler.order(epoch).index(BAD) // 2) for epoch in range(4)]
+    assert [(one["epoch"], one["batch"]) for one in spikes(tmp_path)] == places
+    assert (told, loop.position.step) == (["spike"] * 4, 128)
+
+
 def order(loop: Loop, one: dict[str, Any]) -> list[int]:
     return loop.sampler.order(one["epoch"])[4 * one["batch"] : 4 * one["batch"] + 4]
 
@@ -134,3 +149,15 @@ def test_nothing_is_judged_before_there_is_a_history_nor_a_drift_ever() -> None:
         value = 1.0 + 0.01 * step
         assert history.factor(value) == 0.0
         history.add(value)
+
+
+def test_a_new_level_is_told_a_few_times_and_then_taken_as_it_is(tmp_path: Path) -> None:
+    told = Told()
+    around = Surroundings(RunFolder(tmp_path), (told,), Display(shown=False), {})
+    guard = SpikeGuard("skip", ALONE, "operator", GlobalBatchSampler(64, 4, 0, 1, 17, shuffle=True), around)
+    admitted = [
+        guard.admits(torch.tensor(4.0 * level), torch.tensor(1.0), 4, 0, 0, step)
+        for step, level in enumerate([1.0] * 30 + [50.0] * 30)
+    ]
+    assert admitted == [True] * 30 + [False] * MOST_IN_A_ROW + [True] * 25
+    assert told.kinds == ["spike"] * MOST_IN_A_ROW

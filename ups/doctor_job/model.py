@@ -140,6 +140,8 @@ def synthetic_batch(name: str, stage: Any, config: UpsConfig, world: World) -> B
     """Returns one rank's share of a global batch, standard normal numbers."""
     spec, settings = stage.material.spec, getattr(config.stages, name)
     count = max(1, settings.batch_size // world.size // settings.accumulate)
+    if isinstance(config.training.micro_batch, int):
+        count = min(count, config.training.micro_batch)
     shape = (count, *spec.grid, spec.channels)
     if name == "autoencoder":
         field_B = torch.arange(count) % len(spec.fields)

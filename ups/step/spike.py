@@ -22,9 +22,10 @@ from ups.run_folder import RunFolder
 
 HISTORY = 100  # steps
 LEAST_HISTORY = 20  # steps before anything is judged
-DEVIATIONS = 8.0  # median deviations; of normal noise one step in ten million is that far off
+DEVIATIONS = 8.0  # median deviations; of normal noise one step in thirty million is that far off
 LEAST_FACTOR = 4.0  # and never less than so many times the median
 SMALLEST = 1e-30
+MOST_IN_A_ROW = 5  # more of them are no spike but a new level: history begins again
 MOST_REWINDS = 5  # of a stage
 
 
@@ -60,10 +61,6 @@ class Surroundings(Protocol):
         """The run's folder."""
         ...
 
-    def can_go_back(self, stage: str) -> bool:
-        """Whether a checkpoint of the stage is there; the same on all ranks."""
-        ...
-
     def note(self, text: str, kind: str, stage: str, step: int, **values: float) -> None:
         """Shows a line, and keeps a record."""
         ...
@@ -78,7 +75,8 @@ class SpikeGuard:
         self._action, self._world, self._stage, self._sampler, self._around = action, world, stage, sampler, around
         self.loss, self.norm = History(), History()
         self._left_out: set[tuple[int, int]] = set()  # epoch and batch, on the way back to where a spike was
-        self._rewinds = 0
+        self._rewinds = self._in_a_row = 0
+        self.can_go_back = False  # this stage has a checkpoint
 
     def leaves_out(self, epoch: int, batch: int) -> bool:
         """Whether a spike was seen at this batch, and the run went back because of it."""
@@ -96,7 +94,7 @@ class SpikeGuard:
         if not far:
             return True
         where = f"in stage {self._stage} at step {step + 1} (epoch {epoch}, batch {batch})"
-        back = self._action == "rewind" and self._around.can_go_back(self._stage)
+        back = self._action == "rewind" and self.can_go_back
         then = {"keep": "the step is made", "skip": "all ranks leave the batch out"}.get(
             self._action, "all ranks go back to the last checkpoint" if back else "no checkpoint: it is left out"
         )
@@ -113,6 +111,10 @@ class SpikeGuard:
             for name, history, value in pairs
             if (factor := history.factor(value))
         ]
+        self._in_a_row = self._in_a_row + 1 if far else 0
+        if self._in_a_row > MOST_IN_A_ROW:
+            self._in_a_row, far = 0, []
+            self.loss, self.norm = History(), History()
         if not far:
             self.loss.add(loss)
             self.norm.add(norm)
@@ -140,8 +142,9 @@ class SpikeGuard:
 
     def state(self) -> dict[str, Any]:
         """Returns what `load_state` takes."""
-        return {"loss": list(self.loss.values), "norm": list(self.norm.values)}
+        return {"loss": list(self.loss.values), "norm": list(self.norm.values), "in_a_row": self._in_a_row}
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Goes on where `state` was taken; what is left out stays so."""
         self.loss, self.norm = (History(deque(state[name], maxlen=HISTORY)) for name in ("loss", "norm"))
+        self._in_a_row = state["in_a_row"]

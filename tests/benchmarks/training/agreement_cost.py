@@ -1,6 +1,6 @@
 """What it costs that a step may fail on any rank and ends alike on all of them.
 
-    python tests/benchmarks/agreement_cost.py [--blocks 15] [--output FILE.json]
+    python tests/benchmarks/training/agreement_cost.py [--blocks 15] [--output FILE.json]
 
 Two figures for each strategy: the microseconds of all the bookkeeping of one step, called by itself many times (the
 share is that of a 5 ms step; goal: at most 1 %), and the ratio of whole steps with and without it, block by block in

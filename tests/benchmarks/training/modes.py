@@ -1,6 +1,6 @@
 """Every mode that the trainer admits, beside one rank: the validation error, the time of a step, and each drill.
 
-    python tests/benchmarks/modes.py [--compiled] [--drills] [--output FILE.json]
+    python tests/benchmarks/training/modes.py [--compiled] [--drills] [--output FILE.json]
 
 Both stages of a tiny run on gloo, 2 ranks (hsdp: 4), the modes one after the other. --compiled adds torch.compile,
 minutes each; --drills lets each rank fail in each phase of each stage under each strategy.
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups"), str(TESTS)]  # our package before the tests of that name
 STAGES = ("autoencoder", "operator")
 STRATEGIES: dict[str, tuple[int, dict[str, Any]]] = {
