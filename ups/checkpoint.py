@@ -7,8 +7,9 @@ All are `torch.save` files of plain containers and CPU tensors, for `weights_onl
     autoencoder.pt   + autoencoder (state, EMA), validation (reconstruction nRMSE), epoch, step
     best.pt          + autoencoder, operator (state, EMA), validation (one-step nRMSE), epoch, step
     last.pt          + stage, world_size, total_steps, position {epoch, batch, step}, model, ema, optimizer, best,
-                       metrics_bytes (of earlier versions; ups.checkpointing now), ranks: for each rank {random (generators), meters, position}
+                       metrics_bytes, ranks: for each rank {random (generators), meters, position}
 
+last.pt is of earlier versions; ups.checkpointing writes what a run goes on from now.
 `load_best` and `Best.surrogate` are what evaluation needs.
 """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diagnostics.api import DoctorError
-from ups.checkpointing.layout import MANIFEST, read_manifest, whole
+from ups.checkpointing.layout import REPLACED, read_manifest, whole
 from ups.config import CheckpointConfig
 
 
@@ -39,7 +39,10 @@ def to_remove(found: Sequence[Kept], policy: CheckpointConfig) -> list[Path]:
 
 
 def prune(checkpoints: Path, policy: CheckpointConfig) -> None:
-    """Removes what the policy gives up. One whose manifest cannot be read counts for nothing, and stays."""
+    """Removes what the policy gives up. One whose manifest cannot be read counts for nothing, and stays.
+
+    Raises OSError.
+    """
     found = []
     for path in whole(checkpoints):
         try:
@@ -48,5 +51,7 @@ def prune(checkpoints: Path, policy: CheckpointConfig) -> None:
             continue
         found.append(Kept(path, manifest["stage"], manifest["time"], manifest["validation"]))
     for path in to_remove(found, policy):
-        (path / MANIFEST).unlink()  # first: half a folder is none
-        shutil.rmtree(path)
+        aside = path.rename(
+            path.with_name(path.name + REPLACED)
+        )  # half a folder is none, and removed at the next start
+        shutil.rmtree(aside)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -217,7 +218,8 @@ class Saver:
             files[INDEX] = layout.FileSum.of(temporary / INDEX)
             layout.write_manifest(temporary, {key: value for key, value in facts.items() if key != "name"}, files)
             layout.publish(temporary, final)
-            prune(self._folder, self._settings)
+            with suppress(OSError):  # the new one is good all the same; the next tries again
+                prune(self._folder, self._settings)
             return Part()
 
         self._part = self._told(committed)
