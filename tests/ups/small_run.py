@@ -119,10 +119,11 @@ def ranks_of(mark: str) -> dict[int, int]:
     """Returns the pid of each rank of a marked run, by rank."""
     found = {}
     for pid in processes_marked(mark):
-        line = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        environ = dict(
-            item.split(b"=", 1) for item in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if b"=" in item
-        )
+        try:
+            line, text = (Path(f"/proc/{pid}/{name}").read_bytes().split(b"\0") for name in ("cmdline", "environ"))
+        except OSError:  # it has ended since
+            continue
+        environ = dict(item.split(b"=", 1) for item in text if b"=" in item)
         if b"ups.launch.rank" in line and b"RANK" in environ:
             found[int(environ[b"RANK"])] = pid
     return found

@@ -53,5 +53,5 @@ def prune(checkpoints: Path, policy: CheckpointConfig) -> None:
     for path in to_remove(found, policy):
         aside = path.rename(
             path.with_name(path.name + REPLACED)
-        )  # half a folder is none, and removed at the next start
+        )  # half of one is none
         shutil.rmtree(aside)
