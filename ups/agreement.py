@@ -118,7 +118,7 @@ class Agreement:
     def _stop(self, failures: Sequence[Failure | None], where: str) -> NoReturn:
         ranks = [str(rank) for rank, one in enumerate(failures) if one is not None and one.trouble is Trouble.LOSS]
         stage = f"stages.{self._stage}"
-        what, hint = told(failures), f"lower {stage}.batch_size, or raise {stage}.accumulate; then --resume"
+        what, hint = told(failures), "set training.micro_batch to fewer samples; then --resume"
         if len(ranks) == sum(one is not None for one in failures):
             what = f"the loss of rank {', '.join(ranks)} is not finite" if ranks else "the gradient is not finite"
             hint = f"lower {stage}.lr or grad_clip, or use training.precision=float32; then --resume"

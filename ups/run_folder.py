@@ -35,10 +35,13 @@ FREE_TO_CHANGE = (
     "training.cpu_offload",
     "training.activation_checkpointing",
     "training.compile",
+    "training.micro_batch",
     "training.spike",
     "training.max_skips",
     "training.checkpoint",  # and checkpoint_every_steps
     "tracking",
+    "stages.autoencoder.accumulate",
+    "stages.operator.accumulate",
     "stages.autoencoder.max_steps",
     "stages.operator.max_steps",
 )

@@ -199,6 +199,11 @@ class Loop:
         self.timing.total_s = time.perf_counter() - started
         return self.timing
 
+    @property
+    def _asked(self) -> list[Any]:
+        """How the configuration has a batch cut into pieces."""
+        return [self.config.training.micro_batch, self.settings.accumulate]
+
     def _small_batch(self) -> Batch:
         batch = _to(small_batch(self.loader), self.world.device)
         dtype = self.strategy.weights[0].dtype  # float64 where the doctor compares
@@ -376,6 +381,7 @@ class Loop:
             "ema_updates": self.ema.updates,
             "step": {
                 "pieces": self.agreement.pieces,
+                "asked": self._asked,
                 "scale": self.precision.state(),
                 "spikes": self.guard.state(),
             },
@@ -411,7 +417,8 @@ class Loop:
         restored = state.restored(found, self.module, self.ema, self.optimizer, self.world, self.config.seed)
         self.position, self.best = Position(**found.facts["position"]), restored.best
         if step := restored.step:
-            self.agreement.pieces = step["pieces"]
+            if step["asked"] == self._asked:  # else somebody wants other pieces now
+                self.agreement.pieces = step["pieces"]
             self.precision.load_state(step["scale"])
             self.guard.load_state(step["spikes"])
         for meter, sums_of_rank in zip((self.window, self.epoch_loss), restored.meters, strict=True):

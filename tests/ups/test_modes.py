@@ -39,7 +39,7 @@ MODES: dict[str, tuple[dict[str, Any], float]] = {
         EXACT,
     ),
     "fsdp2, bfloat16": ({**FSDP2, "precision": "bf16"}, LOW),
-    "fsdp2, then ddp": ({**FSDP2, "then": {}}, EXACT),
+    "fsdp2, then ddp in smaller pieces": ({**FSDP2, "then": {"micro_batch": 3}}, EXACT),
     "ddp, then fsdp2, float16": ({"precision": "fp16", "then": {**FSDP2, "precision": "fp16"}}, LOW),
 }
 
@@ -78,6 +78,7 @@ def test_two_ranks_train_in_every_mode_what_one_rank_does(config: Path, of_one_r
     compare(found, of_one_rank, MODES)
     assert found["fsdp2, bfloat16"]["autoencoder"] != found["ddp"]["autoencoder"]  # it did compute otherwise
     assert found["fsdp2, micro-batches"]["operator steps, pieces, skips"][1:] == [3, 0]
+    assert found["fsdp2, then ddp in smaller pieces"]["operator steps, pieces, skips"][1:] == [3, 0]
     assert found["fsdp2, all kept or again"]["operator steps, pieces, skips"][1:] == [1, 0]
 
 

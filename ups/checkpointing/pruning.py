@@ -51,7 +51,5 @@ def prune(checkpoints: Path, policy: CheckpointConfig) -> None:
             continue
         found.append(Kept(path, manifest["stage"], manifest["time"], manifest["validation"]))
     for path in to_remove(found, policy):
-        aside = path.rename(
-            path.with_name(path.name + REPLACED)
-        )  # half of one is none
+        aside = path.rename(path.with_name(path.name + REPLACED))  # half of one is none
         shutil.rmtree(aside)
