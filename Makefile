@@ -60,6 +60,7 @@ drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile 
 	$(BIN)/python tests/benchmarks/record_fuzz.py --minutes 2 --seed $(or $(SEED),1)
 	$(BIN)/python tests/benchmarks/last_word.py
 	$(BIN)/python tests/benchmarks/clean_ends.py
+	$(BIN)/python tests/benchmarks/recovery/kill_drill.py
 	$(BIN)/python tests/zoo/handled.py
 	$(BIN)/python tests/benchmarks/training/modes.py --drills
 

@@ -9,6 +9,7 @@ All are `torch.save` files of plain containers and CPU tensors, for `weights_onl
     last.pt          + stage, world_size, total_steps, position {epoch, batch, step}, model, ema, optimizer, best,
                        metrics_bytes, ranks: for each rank {random (generators), meters, position}
 
+last.pt is of earlier versions; ups.checkpointing writes what a run goes on from now.
 `load_best` and `Best.surrogate` are what evaluation needs.
 """
 

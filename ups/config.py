@@ -135,6 +135,18 @@ class StagesConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointConfig:
+    """How checkpoints are written and which of them stay."""
+
+    keep_last: Count = 2  # the newest ones; with one, a damaged one has none before it
+    keep_best: bool = False  # of each stage also the one at the end of its best epoch; best.pt is there in any case
+    keep_every_hours: Positive | None = None  # and one for every so many hours of training
+    on_failure: Literal["stop", "continue"] = "stop"  # where one cannot be written: a full disk, a folder that is gone
+    asynchronous: bool = True  # written by a thread while training goes on
+    timeout_s: Positive = 600.0  # one that takes longer has failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingConfig:
     """Ranks, processes and precision, the same for every stage."""
 
@@ -156,11 +168,41 @@ class TrainingConfig:
     spike: Literal["off", "keep", "skip", "rewind"] = "off"  # what is done about a step far from its own history
     max_skips: NumberFromZero = 0  # batches of a stage that all ranks may leave out: not finite, or not to be read
     checkpoint_every_steps: Count = 200
+    checkpoint: CheckpointConfig = field(default_factory=CheckpointConfig)
     log_every_steps: Count = 10
     rollout_steps: Count = 10  # steps of the rollout reported by validation at the end
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "precision", SHORT.get(self.precision, self.precision))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WandbConfig:
+    """Weights & Biases; needs the package wandb and, online, a key (wandb login, or WANDB_API_KEY)."""
+
+    mode: Literal["disabled", "offline", "online"] = "disabled"
+    project: str = "ups"
+    entity: str | None = None
+    group: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MlflowConfig:
+    """MLflow; needs the package mlflow or mlflow-skinny."""
+
+    uri: str | None = None  # of a tracking server or store; null switches it off
+    experiment: str = "ups"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackingConfig:
+    """Where metrics go beside metrics.jsonl, which is always written."""
+
+    tensorboard: bool = True
+    wandb: WandbConfig = field(default_factory=WandbConfig)
+    mlflow: MlflowConfig = field(default_factory=MlflowConfig)
+    finish_s: Positive = 30.0  # what trackers get to take the last rows; `ups track sync` sends what they did not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +225,7 @@ class UpsConfig:
     stages: StagesConfig = field(default_factory=StagesConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
+    tracking: TrackingConfig = field(default_factory=TrackingConfig)
 
     @property
     def cache_dir(self) -> Path:

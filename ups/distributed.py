@@ -73,6 +73,7 @@ def begin(*, backend: Backend = "auto", timeout_s: float = 120.0, environ: Mappi
             chosen,
             timeout=timedelta(seconds=timeout_s),
             device_id=device if device.type == "cuda" else None,
+            **_fresh_store(rank, size, timeout_s, environ),
         )
         dist.barrier()
     except (RuntimeError, ValueError) as error:
@@ -86,6 +87,22 @@ def begin(*, backend: Backend = "auto", timeout_s: float = 120.0, environ: Mappi
 def alone() -> World:
     """Returns the world of one process that works by itself, on the CPU, without a group."""
     return World(rank=0, local_rank=0, size=1, backend="none", device=torch.device("cpu"))
+
+
+def _fresh_store(rank: int, size: int, timeout_s: float, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Returns a store of its own for ranks that torchrun has started again on one machine, else nothing.
+
+    torchrun keeps one store for all attempts, in which gloo would find the addresses of ranks that have died. On
+    several machines ranks may differ in what number of attempt they are told, and a common name cannot be had.
+    """
+    attempt = environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    shared = environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" and environ.get("LOCAL_WORLD_SIZE") == str(size)
+    if attempt == "0" or not shared:
+        return {}
+    timeout = timedelta(seconds=timeout_s)
+    stores: Any = dist
+    server = stores.TCPStore(environ["MASTER_ADDR"], int(environ["MASTER_PORT"]), is_master=False, timeout=timeout)
+    return {"store": stores.PrefixStore(f"attempt-{attempt}", server), "rank": rank, "world_size": size}
 
 
 def mesh(device: torch.device, sizes: Mapping[str, int]) -> DeviceMesh:
@@ -160,6 +177,24 @@ def sums(values: Sequence[float | torch.Tensor], world: World) -> list[float]:
     if world.size > 1:
         dist.all_reduce(total)
     return [float(value) for value in total]
+
+
+def most(values: Sequence[float], world: World) -> list[float]:
+    """Returns the largest of each value over all ranks."""
+    if world.size == 1:
+        return list(values)
+    largest = torch.tensor(values, dtype=torch.float64, device=world.device)
+    dist.all_reduce(largest, op=dist.ReduceOp.MAX)
+    return [float(value) for value in largest.tolist()]
+
+
+def to_first(value: Any, world: World) -> list[Any] | None:
+    """Returns what each rank gave, by rank, on rank 0; None on the others."""
+    if world.size == 1:
+        return [value]
+    values: list[Any] | None = [None] * world.size if world.is_first else None
+    dist.gather_object(value, values)
+    return values
 
 
 def on_all_ranks(value: Any, world: World) -> list[Any]:

@@ -12,6 +12,8 @@ import torch
 
 from ups import checkpoint
 from ups.cache_build import ensure_cache, expected_manifest, refuse_bad_cache
+from ups.checkpointing.newest import newest
+from ups.checkpointing.state import Found
 from ups.config import UpsConfig
 from ups.data import ram_disk
 from ups.data.normalisation import Normalisation
@@ -24,9 +26,7 @@ from ups.run_folder import RunFolder
 from ups.stages import ORDER, autoencoder, operator
 from ups.stages.material import Material, gather
 from ups.strategies.admitted import refuse_what_does_not_fit
-from ups.tracking import Tracker
 from ups.tracking.jsonl import JsonLines
-from ups.tracking.tensorboard import TensorBoard
 from ups.train import Surroundings, train
 
 
@@ -42,17 +42,22 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     """Runs the plan's stages on this rank; returns what the rank reports: stages, steps, seconds, memory."""
     refuse_what_does_not_fit(config, world.size, gpus=world.device.type == "cuda")
     folder = RunFolder(config.output.dir)
-    last = _last(folder, world) if plan.resume else None
+    resume = from_first(plan.resume, world)  # after torchrun's restart only the first rank knows
+    last = newest(folder, world, display.say) if resume else None
     material = gather(config, lambda compute: _agreed_normalisation(folder, world, compute))
     if "operator" in plan.stages:
         try_own_operator(config, material.spec)
     left = _left_to_do(plan.stages, last)
     if config.cache.enabled and left == list(ORDER):  # before hours of training; the operator alone looks at once
         refuse_bad_cache(config, expected_manifest(config, material), world)
-    trackers = _trackers(folder, last) if world.is_first else ()
+    records = (_records(config, folder, last, resume),) if world.is_first else ()
     around = Surroundings(
-        folder, trackers, display, checkpoint.header("", config, material.spec, material.normalisation)
+        folder, records, display, checkpoint.header("", config, material.spec, material.normalisation)
     )
+    if last is not None:
+        around.saved.last_good = str(last.path)
+    if world.device.type == "cuda":
+        display.memory = lambda: int(torch.cuda.memory_allocated(world.device))
     timings: dict[str, dict[str, float]] = {}
     copy = None
     try:
@@ -62,14 +67,20 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
             else:
                 copy = _cache(config, world, material, folder, display)
                 stage = _operator_stage(config, world, material, folder, copy)
-            resume = last if last is not None and last["stage"] == name else None
-            timings[name] = asdict(train(stage, config, world, around, resume))
+            found = last if last is not None and last.stage == name else None
+            timings[name] = asdict(train(stage, config, world, around, found))
     finally:
-        for tracker in trackers:
-            tracker.close()
+        for one in records:
+            one.close()
         if copy is not None:
             copy.close()
-    return {"stages": timings, "peak_memory_bytes": _peak_memory(world), "device": str(world.device)}
+    saved = asdict(around.saved)
+    return {
+        "stages": timings,
+        "checkpoints": saved,
+        "peak_memory_bytes": _peak_memory(world),
+        "device": str(world.device),
+    }
 
 
 def _cache(config: UpsConfig, world: World, material: Material, folder: RunFolder, display: Display) -> RamCopy | None:
@@ -139,27 +150,16 @@ def _agreed_normalisation(folder: RunFolder, world: World, compute: Callable[[],
     return Normalisation.from_dict(from_first(plain, world))
 
 
-def _last(folder: RunFolder, world: World) -> dict[str, Any] | None:
-    if not folder.last.exists():
-        return None
-    last = checkpoint.load(folder.last, "last")
-    if last["world_size"] != world.size:
-        raise ConfigError(
-            f"{folder.last} was written by {last['world_size']} ranks and cannot go on with {world.size}: "
-            "each rank has a random state of its own",
-            hint=f"--nproc {last['world_size']}",
-        )
-    return last
-
-
-def _left_to_do(stages: Sequence[str], last: dict[str, Any] | None) -> list[str]:
-    done = ORDER.index(last["stage"]) if last is not None else 0
+def _left_to_do(stages: Sequence[str], last: Found | None) -> list[str]:
+    done = ORDER.index(last.stage) if last is not None else 0
     return [name for name in stages if ORDER.index(name) >= done]
 
 
-def _trackers(folder: RunFolder, last: dict[str, Any] | None) -> tuple[Tracker, ...]:
-    lines = JsonLines(folder.metrics, resume_at=last["metrics_bytes"] if last is not None else _metrics_bytes(folder))
-    return lines, TensorBoard(folder.tensorboard)
+def _records(config: UpsConfig, folder: RunFolder, last: Found | None, resume: bool) -> JsonLines:
+    # Of a run that died before its first checkpoint nothing is gone on with.
+    size = last.facts["metrics_bytes"] if last is not None else 0 if resume else _metrics_bytes(folder)
+    patient = config.training.checkpoint.on_failure == "continue"
+    return JsonLines(folder.metrics, resume_at=size, patient=patient)
 
 
 def _metrics_bytes(folder: RunFolder) -> int:

@@ -28,9 +28,8 @@ FREE_TO_CHANGE = (
     "training.workers",
     "training.prefetch",
     "training.backend",
-    "training.nproc",  # the number of ranks is checked by itself, against what the checkpoint was made with
-    "training.checkpoint_every_steps",
-    "training.strategy",
+    "training.nproc",  # positions are those of global batches, whatever the number of ranks
+    "training.strategy",  # nor how they share the model
     "training.shard_ranks",
     "training.reshard_after_forward",
     "training.cpu_offload",
@@ -39,11 +38,16 @@ FREE_TO_CHANGE = (
     "training.micro_batch",
     "training.spike",
     "training.max_skips",
+    "training.checkpoint",  # and checkpoint_every_steps
+    "tracking",
     "stages.autoencoder.accumulate",
     "stages.operator.accumulate",
     "stages.autoencoder.max_steps",
     "stages.operator.max_steps",
 )
+
+
+MANIFESTS = "*-[0-9]*-[0-9]*[0-9]/manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,11 @@ class RunFolder:
         return self.root / "metrics.jsonl"
 
     @property
+    def tracking(self) -> Path:
+        """What each tracker has been sent, and what it said."""
+        return self.root / "tracking"
+
+    @property
     def spikes(self) -> Path:
         """Steps far from their own history with the samples of their batches, one JSON object a line."""
         return self.root / "spikes.jsonl"
@@ -78,23 +87,33 @@ class RunFolder:
         return self.root / "tensorboard"
 
     @property
+    def checkpoints(self) -> Path:
+        """What --resume goes on from, a folder each, beside the trained models."""
+        return self.root / "checkpoints"
+
+    @property
     def last(self) -> Path:
-        """What --resume goes on from."""
-        return self.root / "checkpoints" / "last.pt"
+        """What --resume went on from before checkpoints were folders; still read."""
+        return self.checkpoints / "last.pt"
+
+    def saved(self) -> list[Path]:
+        """Returns what --resume can go on from, newest first; whether it is good is not looked at."""
+        old = [self.last] if self.last.exists() else []
+        return [*(path.parent for path in sorted(self.checkpoints.glob(MANIFESTS), reverse=True)), *old]
 
     @property
     def autoencoder(self) -> Path:
         """The trained encoder and decoder."""
-        return self.root / "checkpoints" / "autoencoder.pt"
+        return self.checkpoints / "autoencoder.pt"
 
     @property
     def best(self) -> Path:
         """The self-contained model with the lowest validation error."""
-        return self.root / "checkpoints" / "best.pt"
+        return self.checkpoints / "best.pt"
 
     def traces(self) -> list[str]:
         """Returns the names of what an earlier run left here."""
-        found = (self.config, self.metrics, self.normalisation, self.last, self.autoencoder, self.best)
+        found = (self.config, self.metrics, self.normalisation, self.autoencoder, self.best, *self.saved()[:1])
         return [str(path.relative_to(self.root)) for path in found if path.exists()]
 
     def check_free(self, *, second_stage: bool = False) -> None:
@@ -110,20 +129,20 @@ class RunFolder:
     def claim(self, config: UpsConfig) -> None:
         """Makes the folder and writes config.yaml into it; `check_free` came before."""
         try:
-            self.last.parent.mkdir(parents=True, exist_ok=True)
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
             write_atomically(self.config, yaml.safe_dump(to_plain(config), sort_keys=False).encode())
         except OSError as error:
             raise from_os_error(error, action="cannot make the output folder", path=self.root) from error
 
     def release(self) -> None:
         """Takes back what a run left that was refused before its first step; the folder can then be claimed again."""
-        if any(path.exists() for path in (self.last, self.autoencoder, self.best)):
+        if self.saved() or any(path.exists() for path in (self.autoencoder, self.best)):
             return
         if self.metrics.exists() and self.metrics.stat().st_size:
             return
         for path in (self.config, self.normalisation, self.metrics, *self.tensorboard.glob("events.*")):
             path.unlink(missing_ok=True)
-        for folder in (self.tensorboard, self.last.parent):
+        for folder in (self.tensorboard, self.checkpoints):
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 

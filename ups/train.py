@@ -12,19 +12,24 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from ups import checkpoint
 from ups.agreement import Agreement, Failure, Trouble, failure_of
+from ups.checkpointing import state
+from ups.checkpointing.newest import newest
+from ups.checkpointing.saver import Saved, Saver
+from ups.checkpointing.state import Found
 from ups.config import StageConfig, UpsConfig
 from ups.data.loaders import Batch, batches, loader, small_batch
 from ups.data.sampler import GlobalBatchSampler, check_enough
-from ups.distributed import World, barrier, on_all_ranks, random_state, seed_everything, set_random_state, sums
+from ups.distributed import World, barrier, random_state, seed_everything, sums
 from ups.drills import drill_of
 from ups.ema import Ema
+from ups.errors import AgreedError, UpsError
 from ups.imports import import_compiler
 from ups.meters import Meter
 from ups.progress import Display
@@ -36,9 +41,10 @@ from ups.step.compiled import Compilations
 from ups.step.micro_batch import pieces_for
 from ups.step.precision import Precision
 from ups.step.spike import Rewind, SpikeGuard
+from ups.stopping.boundary import Boundary
+from ups.stopping.request import SAVED_EXIT, SavedError, StopRequest
 from ups.strategies.choice import strategy_of
-from ups.strategies.state import full_optimizer, full_state, gathered, load_full, load_full_optimizer
-from ups.tracking import Tracker
+from ups.strategies.state import gathered
 from ups.tracking.jsonl import JsonLines
 
 
@@ -68,22 +74,31 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the loop writes to. Only rank 0 has trackers."""
+    """What the loop writes to. Only rank 0 has records."""
 
     folder: RunFolder
-    trackers: tuple[Tracker, ...]
+    records: tuple[JsonLines, ...]
     display: Display
     header: dict[str, Any]  # the keys every checkpoint has
+    saved: Saved = field(default_factory=Saved)  # what became of the run's checkpoints
 
     @property
     def metrics_bytes(self) -> int:
         """The length of metrics.jsonl, so that a resumed run can cut off what came after its checkpoint."""
-        return sum(tracker.size for tracker in self.trackers if isinstance(tracker, JsonLines))
+        return sum(one.size for one in self.records)
+
+    def can_go_back(self, stage: str) -> bool:
+        """Whether this run has a checkpoint of the stage; the same on all ranks."""
+        return Path(self.saved.last_good).name.startswith(f"{stage}-")
 
     def log(self, kind: str, stage: str, step: int, **values: float) -> None:
-        """Keeps one record in every tracker."""
-        for tracker in self.trackers:
-            tracker.log({"kind": kind, "stage": stage, "step": step, **values})
+        """Keeps one record; trackers are sent it by a process of theirs."""
+        for one in self.records:
+            one.log({"kind": kind, "stage": stage, "step": step, **values})
+
+    def say(self, text: str) -> None:
+        """Shows a line."""
+        self.display.say(text)
 
     def note(self, text: str, kind: str, stage: str, step: int, **values: float) -> None:
         """Shows a line, and keeps a record of it."""
@@ -92,9 +107,12 @@ class Surroundings:
 
 
 def train(
-    stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: dict[str, Any] | None = None
+    stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: Found | None = None
 ) -> Timing:
-    """Trains one stage to its end; `resume` is the content of last.pt. Returns where the time went."""
+    """Trains one stage to its end, or from a checkpoint of it. Returns where the time went.
+
+    Raises SavedError where the ranks were asked to stop.
+    """
     import_compiler()
     return Loop(stage, config, world, around, resume).run()
 
@@ -103,7 +121,7 @@ class Loop:
     """One stage's training; `__init__` builds in the only right order, `run` is the loop."""
 
     def __init__(
-        self, stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: dict[str, Any] | None
+        self, stage: TrainingStage, config: UpsConfig, world: World, around: Surroundings, resume: Found | None
     ) -> None:
         self.stage, self.config, self.world, self.around = stage, config, world, around
         self.settings: StageConfig = getattr(config.stages, stage.NAME)
@@ -150,6 +168,9 @@ class Loop:
         self.compilations = Compilations(bool(config.training.compile))
 
         self.window, self.epoch_loss = Meter(world.device), Meter(world.device)
+        self.stop = StopRequest()
+        self.saver = Saver(world, around.folder.checkpoints, config.training.checkpoint, around, around.saved)
+        self.boundary = Boundary(world, self.stop, self.saver)
         if resume is not None:
             self._restore(resume)
         barrier(world)
@@ -160,17 +181,21 @@ class Loop:
         display = self.around.display
         display.start(self.stage.NAME, self.total_steps, self.position.step)
         try:
-            while self.position.epoch < self.settings.epochs and not self._stopped:
-                try:
-                    self._epoch()
-                except Rewind:
-                    self.optimizer.zero_grad(set_to_none=True)
-                    self._restore(checkpoint.load(self.around.folder.last, "last"))
-            if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
-                self._validate_and_keep_best()
+            with self.stop:
+                while self.position.epoch < self.settings.epochs and not self._stopped:
+                    try:
+                        self._epoch()
+                    except Rewind:
+                        self._go_back()
+                if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
+                    self._validate_and_keep_best()
+                self.saver.finish()  # rank 0 has written the model that the next stage reads
+        except AgreedError:  # all ranks stop at the same step: what they were writing is still made whole
+            self.saver.finish()
+            raise
         finally:
             display.stop()
-        barrier(self.world)  # rank 0 has written the model that the next stage reads
+        barrier(self.world)
         self.timing.total_s = time.perf_counter() - started
         return self.timing
 
@@ -194,7 +219,7 @@ class Loop:
         self.module.train()
         for batch in self._timed():
             if self._stopped:
-                self._save_last()
+                self._save_last(at_once=True)
                 return
             began = time.perf_counter()
             norm = self._step(batch)
@@ -202,6 +227,7 @@ class Loop:
                 self.timing.later_steps += 1
                 self.timing.later_step_s += time.perf_counter() - began
             self._after_step(norm)
+            self._stop_if_asked(self.boundary.signal_after_step())
         self.agreement.stop_if_any(self._lost, self._where())
         train_loss = self.epoch_loss.mean(self.world)
         self.epoch_loss.reset()
@@ -218,7 +244,9 @@ class Loop:
         )
         self.around.display.epoch(position.epoch, self.settings.epochs, train_loss, error, self.best)
         position.epoch, position.batch = position.epoch + 1, 0
-        self._save_last()
+        self._save_last(validation=error, at_once=position.epoch == self.settings.epochs)
+        if position.epoch < self.settings.epochs:
+            self._stop_if_asked(self.boundary.signal_now())
 
     def _step(self, batch: Batch | Failure) -> torch.Tensor | None:
         """Forward, backward and optimizer over one global batch, on all ranks or on none.
@@ -288,7 +316,8 @@ class Loop:
             text = f"torch.compile compiled {again} graphs again {self._where()}, {self.compilations.again} in all"
             self.around.note(text, "compile", self.stage.NAME, position.step, graphs=again)
         position.batch, position.step = position.batch + 1, position.step + 1
-        self.around.display.step(position.step)
+        self.around.display.step(position.step, self.timing.samples, self.timing.data_wait_s)
+        self.guard.can_go_back = self.around.can_go_back(self.stage.NAME)
         if position.step % self.config.training.log_every_steps == 0:
             loss = self.window.mean(self.world)
             self.window.reset()
@@ -312,18 +341,17 @@ class Loop:
         self.timing.validation_s += time.perf_counter() - started
         if error < self.best or math.isinf(self.best):
             self.best = error
-            finished = gathered(self.stage.finish(self.ema.module))
-            if self.world.is_first:
-                content = {
-                    **self.around.header,
-                    **finished,
-                    "kind": "autoencoder" if self.stage.NAME == "autoencoder" else "best",
-                    "validation": error,
-                    "epoch": self.position.epoch,
-                    "step": self.position.step,
-                }
-                folder = self.around.folder
-                checkpoint.save(folder.autoencoder if self.stage.NAME == "autoencoder" else folder.best, content)
+            content = {
+                **self.around.header,
+                **gathered(self.stage.finish(self.ema.module)),
+                "kind": "autoencoder" if self.stage.NAME == "autoencoder" else "best",
+                "validation": error,
+                "epoch": self.position.epoch,
+                "step": self.position.step,
+            }
+            folder = self.around.folder
+            path = folder.autoencoder if self.stage.NAME == "autoencoder" else folder.best
+            self.saver.put(path, content if self.world.is_first else None)
         return error
 
     @torch.no_grad()
@@ -340,57 +368,63 @@ class Loop:
         all_errors, all_counts = sums([total, count], self.world)
         return all_errors / all_counts
 
-    def _save_last(self) -> None:
-        """Writes last.pt: rank 0's model and optimizer, every rank's random state and position."""
+    def _save_last(self, *, validation: float | None = None, at_once: bool = False) -> None:
+        """Has a checkpoint written while training goes on, or `at_once` before it does."""
         started = time.perf_counter()
         self.agreement.stop_if_any(self._lost, self._where())  # half of the ranks' weights would be those of before
-        mine = {
-            "random": random_state(self.world.device),
-            "meters": [self.window.state(), self.epoch_loss.state()],
+        facts = {
+            **self.around.header,
+            "stage": self.stage.NAME,
+            "world_size": self.world.size,
+            "total_steps": self.total_steps,
             "position": asdict(self.position),
+            "ema_updates": self.ema.updates,
+            "step": {
+                "pieces": self.agreement.pieces,
+                "asked": self._asked,
+                "scale": self.precision.state(),
+                "spikes": self.guard.state(),
+            },
+            "best": None if math.isinf(self.best) else self.best,
+            "validation": validation,
+            "metrics_bytes": self.around.metrics_bytes,
+            "time": time.time(),
         }
-        ranks = on_all_ranks(mine, self.world)
-        model, ema, optimizer = full_state(self.module), gathered(self.ema.state()), full_optimizer(self.optimizer)
-        if self.world.is_first:
-            content = {
-                **self.around.header,
-                "kind": "last",
-                "stage": self.stage.NAME,
-                "world_size": self.world.size,
-                "total_steps": self.total_steps,
-                "position": asdict(self.position),
-                "model": model,
-                "ema": ema,
-                "optimizer": optimizer,
-                "step": {
-                    "pieces": self.agreement.pieces,
-                    "asked": self._asked,
-                    "scale": self.precision.state(),
-                    "spikes": self.guard.state(),
-                },
-                "best": self.best,
-                "metrics_bytes": self.around.metrics_bytes,
-                "ranks": ranks,
-            }
-            checkpoint.save(self.around.folder.last, content)
-        self.guard.can_go_back = True
+        mine = {"random": random_state(self.world.device), "meters": [self.window.state(), self.epoch_loss.state()]}
+        tensors = state.tensors_of(self.module, self.ema.module, self.optimizer)
+        self.saver.save(tensors, mine, facts, at_once)
         self.timing.checkpoint_s += time.perf_counter() - started
 
-    def _restore(self, last: dict[str, Any]) -> None:
-        load_full(self.module, last["model"])
-        self.ema.load_state(last["ema"])
-        load_full_optimizer(self.optimizer, last["optimizer"])
-        if step := last.get("step"):
+    def _stop_if_asked(self, number: int) -> None:
+        if not number:
+            return
+        self._save_last(at_once=True)
+        step, saved = self.position.step, self.saver.saved
+        if saved.failures and saved.failures[-1].startswith(f"step {step} "):
+            raise UpsError(f"stopped by signal {number} at step {step}, and the checkpoint could not be written")
+        text = f"stopped by signal {number} after step {step} of {self.stage.NAME}: saved in {saved.last_good}"
+        raise SavedError(text, hint="--resume goes on from there", exit_code=SAVED_EXIT)
+
+    def _go_back(self) -> None:
+        self.saver.finish()
+        self.optimizer.zero_grad(set_to_none=True)
+        found = newest(self.around.folder, self.world, self.around.say)
+        if found is None or found.stage != self.stage.NAME:
+            raise AgreedError(f"the checkpoint that all ranks were to go back to is gone: {self.saver.saved.last_good}")
+        self._restore(found)
+
+    def _restore(self, found: Found) -> None:
+        restored = state.restored(found, self.module, self.ema, self.optimizer, self.world, self.config.seed)
+        self.position, self.best = Position(**found.facts["position"]), restored.best
+        if step := restored.step:
             if step["asked"] == self._asked:  # else somebody wants other pieces now
                 self.agreement.pieces = step["pieces"]
             self.precision.load_state(step["scale"])
             self.guard.load_state(step["spikes"])
-        self.position, self.best = Position(**last["position"]), last["best"]
-        mine = last["ranks"][self.world.rank]
-        for meter, state in zip((self.window, self.epoch_loss), mine["meters"], strict=True):
-            meter.load_state(state)
-        set_random_state(mine["random"], self.world.device)
-        self.guard.can_go_back = True
+        for meter, sums_of_rank in zip((self.window, self.epoch_loss), restored.meters, strict=True):
+            meter.load_state(sums_of_rank)
+        for line in restored.notes:
+            self.around.display.say(line)
 
     def _timed(self) -> Iterator[Batch | Failure]:
         """Yields the batches of the epoch, on the device; in place of one that cannot be read, why."""

@@ -12,7 +12,7 @@ from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.engine import write_report
 from diagnostics.diagnosis.report_builder import doctor_version
 from diagnostics.diagnosis.verdict import STALLED_EXIT, STRICT_EXIT
-from diagnostics.record.supervisor_facts import ABORTED, SupervisorFacts
+from diagnostics.record.supervisor_facts import ABORTED, START_AGAIN, SupervisorFacts
 from diagnostics.record.untrusted_files import read_job
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 
@@ -32,7 +32,7 @@ def write_short_report(folder: Path, job_code: int, why: str) -> int:
 
 
 def _exit_code(job: SupervisorFacts, job_code: int) -> int:
-    if job.ended_by == "interrupt":
+    if job.ended_by == "interrupt" and job_code != START_AGAIN:
         return 128 + next((one.signal for one in job.sent if one.why == "interrupt"), signal.SIGINT)
     if job.ended_by == ABORTED:
         return STRICT_EXIT

@@ -17,7 +17,7 @@ from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failur
 from diagnostics.dynamic.job.evidence import stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
-from diagnostics.record.supervisor_facts import ABORTED, ATTACHED
+from diagnostics.record.supervisor_facts import ABORTED, ATTACHED, START_AGAIN
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
@@ -81,6 +81,8 @@ def exit_of(job: Job, decision: Diagnosis, *, strict: bool = False, stopped: boo
         return _of_attached(decision)
     if job.facts.ended_by == ABORTED and decision.outcome not in _FAILURES:
         return Exit(code=STRICT_EXIT, reason=f"--abort-on: the doctor ended the job, {_aborted(decision)}")
+    if job.facts.ended_by == "interrupt" and own == START_AGAIN:
+        return Exit(code=own, reason=f"the job answered a signal to the doctor: it {said}, to be started again")
     if job.facts.ended_by == "interrupt":
         number = next((one.signal for one in job.facts.sent if one.why == "interrupt"), signal.SIGINT)
         return Exit(code=128 + number, reason=f"the job was ended by {signal_name(number)} to the doctor")
@@ -148,6 +150,8 @@ def _without_generic_doubles(roots: Sequence[Match]) -> list[Match]:
 
 def _unmatched(job: Job, cascades: Sequence[Match]) -> Diagnosis:
     notes = ("interrupted",) if job.facts.ended_by == "interrupt" else ()
+    if job_exit(job)[0] == START_AGAIN:
+        notes = (*notes, "it asks to be started again (exit code 75)")
     others = tuple(cascades)
     looked = judgement_of(job)
     if looked is not None and not looked.still and not looked.goes_on:

@@ -16,6 +16,7 @@ MOST_OF_A_LIST = 20_000  # a script that starts a program a second does so for f
 ATTACHED = "attached"  # not ended at all: `ups-doctor attach` looked at it, and it ran on
 ENDED_FOR_HANGING = ("stall-timeout", "deadlock")  # why the doctor ends a job by itself
 MEASURED = "measured"  # enough steps were made to say why they are slow
+START_AGAIN = 75  # sysexits: a job that was asked to stop, and has saved, ends with it
 ABORTED = "abort-on"  # the user wanted a job ended that is sure to be wrong or slow
 
 

@@ -82,6 +82,14 @@ def test_an_interrupted_job_that_had_crashed_before_says_so_and_keeps_the_exit_c
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("ended_by", ["interrupt", "itself"])
+def test_a_job_that_saved_and_asks_to_be_started_again_did_not_fail_and_keeps_its_code(ended_by: str) -> None:
+    saved = a_job(a_process(code=75), code=75, culprits=(), facts={"ended_by": ended_by})
+    decision = arbitrate(saved, [])
+    assert (saved.failed, decision.outcome, exit_of(saved, decision).code) == (False, OK, 75)
+    assert decision.notes[-1] == "it asks to be started again (exit code 75)"
+
+
 @pytest.mark.parametrize(
     ("code", "outcome", "expected"),
     [

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from ups import checkpoint, distributed
+from ups.checkpointing.newest import newest
 from ups.config import UpsConfig, load_config
 from ups.distributed import World
 from ups.drills import VARIABLE
@@ -59,7 +60,7 @@ def trained(config: UpsConfig, world: World, mode: dict[str, Any]) -> dict[str, 
             try:
                 timing = loop.run()
                 if then is not None:
-                    last = checkpoint.load(RunFolder(folder).last, "last")
+                    last = newest(RunFolder(folder), world, say=lambda line: None)
                     del loop
                     loop = Loop(stage, with_mode(config, then, stage.NAME, None), world, around, last)
                     timing = loop.run()

@@ -19,6 +19,7 @@ import warm_python
 import yaml
 
 from ups.launch.elastic import Launched
+from ups.run_folder import RunFolder
 
 BETA = 0.4
 PROGRAM = ("-c", "from ups.cli import main; main()")
@@ -54,12 +55,18 @@ def write_config(folder: Path, **changes: Any) -> Path:
         "stages": {"autoencoder": dict(stage), "operator": dict(stage)},
         "training": {"log_every_steps": 2, "timeout_s": 30.0},
         "output": {"dir": str(folder / "run")},
+        "tracking": {"tensorboard": False},
     }
     for section, keys in changes.items():
         config.setdefault(section, {}).update(keys)
     path = folder / "small.yaml"
     path.write_text(yaml.safe_dump(config))
     return path
+
+
+def newest(folder: Path) -> Any:
+    """Returns the newest finished checkpoint of the run in folder/run, None before there is one."""
+    return next(iter(RunFolder(folder / "run").saved()), None)
 
 
 def ups(*arguments: str | Path, environ: Mapping[str, str] = {}) -> subprocess.CompletedProcess[str]:
@@ -108,6 +115,20 @@ def processes_marked(mark: str) -> list[int]:
     return found
 
 
+def ranks_of(mark: str) -> dict[int, int]:
+    """Returns the pid of each rank of a marked run, by rank."""
+    found = {}
+    for pid in processes_marked(mark):
+        try:
+            line, text = (Path(f"/proc/{pid}/{name}").read_bytes().split(b"\0") for name in ("cmdline", "environ"))
+        except OSError:  # it has ended since
+            continue
+        environ = dict(item.split(b"=", 1) for item in text if b"=" in item)
+        if b"ups.launch.rank" in line and b"RANK" in environ:
+            found[int(environ[b"RANK"])] = pid
+    return found
+
+
 def wait_until(condition: Any, *, deadline_s: float = 60.0) -> None:
     """Returns as soon as condition() is true; fails the test after the deadline."""
     end = time.monotonic() + deadline_s
@@ -123,11 +144,12 @@ def start(
     *,
     environ: Mapping[str, str] = {},
     cwd: Path | None = None,
+    before: Sequence[str] = (),
 ) -> subprocess.Popen[bytes]:
-    """Starts `ups ...` in a session of its own, marked, its output in a file."""
+    """Starts `ups ...` in a session of its own, marked, its output in a file; `before` is what becomes it."""
     with output.open("wb") as file:
         return subprocess.Popen(
-            [sys.executable, *PROGRAM, *map(str, arguments)],
+            [*before, sys.executable, *PROGRAM, *map(str, arguments)],
             env=clean_environment() | {MARK: mark} | dict(environ),
             stdout=file,
             stderr=subprocess.STDOUT,

@@ -13,6 +13,7 @@ import pytest
 from small_run import ups, write_config, write_data
 
 from diagnostics.core.errors import DoctorError
+from ups.checkpointing.newest import opened
 from ups.config import DataConfig, UpsConfig
 from ups.run_folder import RunFolder
 
@@ -180,17 +181,17 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
 def test_a_disk_that_fills_up_keeps_the_last_good_checkpoint(tmp_path: Path, small_disk: Callable[[int], Path]) -> None:
     """The first stage's checkpoints fit beside each other, the operator's do not."""
     write_data(tmp_path)
-    disk = small_disk(320 << 10)
+    disk = small_disk(3 << 19)
     code, said = refused(tmp_path, output={"dir": str(disk / "run")}, cache={"dir": str(tmp_path / "cache")})
     assert code == 1
     sentence = next(line for line in said if line.startswith("error:"))
-    assert sentence.endswith(": the disk is full")
-    assert "DIR/small/run" in sentence
-    import torch
-
-    for path in (disk / "run/checkpoints").glob("*.pt"):
-        torch.load(path, weights_only=True)
-    assert not list((disk / "run/checkpoints").glob("*.tmp"))
+    good = RunFolder(disk / "run").saved()[0]
+    assert ": the disk is full" in sentence
+    assert sentence.endswith(f"; the last good one is DIR/small/run/checkpoints/{good.name}")
+    assert good.name.startswith("autoencoder-0002-")
+    opened(good)  # every file of it is looked at
+    found = {path.name for path in good.parent.iterdir()}
+    assert not [name for name in found if name.endswith((".tmp", ".writing"))]
 
 
 def test_no_room_for_the_cache_is_said_before_a_byte_is_written(

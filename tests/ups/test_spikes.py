@@ -67,7 +67,9 @@ class Stage:
 
 
 class Told:
-    """A tracker that remembers what else than steps and epochs it was told."""
+    """Records of which what else than steps and epochs is remembered."""
+
+    size = 0
 
     def __init__(self) -> None:
         self.kinds: list[str] = []

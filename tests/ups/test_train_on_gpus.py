@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 import torch
-from small_run import ups_from_cold, write_config, write_data
+from small_run import newest, ups_from_cold, write_config, write_data
+
+from ups.checkpointing.export import content_of
 
 pytestmark = pytest.mark.gpu
 
@@ -42,10 +44,11 @@ def test_every_gpu_trains_and_the_checkpoints_lie_on_the_cpu(gpus: int, precisio
     ranks = min(2, gpus)
     done = ups_from_cold("train", config, "--no-preflight", "--backend", "nccl", "--nproc", str(ranks))
     assert done.returncode == 0, done.stderr
-    for name in ("autoencoder", "last", "best"):
+    for name in ("autoencoder", "best"):
         content = torch.load(tmp_path / f"run/checkpoints/{name}.pt", weights_only=True)
         assert {tensor.device.type for tensor in tensors(content)} == {"cpu"}
-    last = torch.load(tmp_path / "run/checkpoints/last.pt", weights_only=True)
+    last = content_of(newest(tmp_path))
+    assert {tensor.device.type for tensor in tensors(last)} == {"cpu"}
     assert [sorted(rank["random"]) for rank in last["ranks"]] == [["cuda", "numpy", "python", "torch"]] * ranks
 
 
@@ -101,7 +104,7 @@ def test_a_run_on_gpus_that_was_stopped_goes_on_where_it_stood(gpus: int, tmp_pa
     assert again.returncode == 0, again.stderr
     lines = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines if line["kind"] == "step"] == [2, 4]
-    assert torch.load(tmp_path / "run/checkpoints/last.pt", weights_only=True)["position"]["step"] == 4
+    assert content_of(newest(tmp_path))["position"]["step"] == 4
 
 
 def test_more_ranks_than_gpus_are_refused_in_one_sentence(gpus: int, tmp_path: Path) -> None:

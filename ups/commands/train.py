@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +20,20 @@ from ups.stages import ORDER
 @click.option("--stage", type=click.Choice([*ORDER, "all"]), default="all", help="Train one stage only.")
 @click.option("--resume", is_flag=True, help="Go on with the run in output.dir where it stopped.")
 @click.option("--nproc", type=click.IntRange(min=1), help="Ranks; default: the GPUs, else 2.")
+@click.option(
+    "--max-restarts",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Start ranks that failed again, from the last checkpoint, at most N times.",
+)
+@click.option(
+    "--log",
+    type=click.Choice(["auto", "plain", "json"]),
+    default="auto",
+    help="A bar on a terminal and lines elsewhere; lines; or one JSON object a line, on stderr.",
+)
+@click.option("--quiet", is_flag=True, help="Say nothing but what went wrong and, at the end, what came of it.")
 @click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), help="Force the backend of the ranks.")
 @click.option("--no-preflight", is_flag=True, help="Leave out the quick checks before the start.")
 @click.option("--no-doctor", is_flag=True, envvar="UPS_NO_DOCTOR", help="Do not watch the run; also UPS_NO_DOCTOR=1.")
@@ -30,6 +45,9 @@ def command(
     stage: str,
     resume: bool,
     nproc: int | None,
+    max_restarts: int,
+    log: Any,
+    quiet: bool,
     backend: str | None,
     no_preflight: bool,
     no_doctor: bool,
@@ -52,6 +70,8 @@ def command(
         stages=ORDER if stage == "all" else (stage,),
         resume=resume,
         nproc=nproc,
+        max_restarts=max_restarts,
+        log="quiet" if quiet else log,
     )
     if "RANK" in os.environ:
         context.exit(run.as_rank(request))
@@ -59,7 +79,7 @@ def command(
     def first(ranks: int) -> None:
         from ups.launch import first_checks  # the doctor is imported only where it is asked
 
-        first_checks.examine(config, overrides, ranks, say=lambda line: click.echo(line, err=True))
+        first_checks.examine(config, overrides, ranks, say=lambda line: None if quiet else click.echo(line, err=True))
 
     before_start = (lambda ranks: None) if no_preflight else first
     if not no_doctor:

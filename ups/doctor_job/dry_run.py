@@ -93,10 +93,14 @@ def _step_s(timing: Mapping[str, float]) -> float:
 
 def _checkpoint(folder: RunFolder) -> dict[str, Any]:
     from ups import checkpoint
+    from ups.checkpointing.newest import opened
 
-    size = sum(path.stat().st_size for path in (folder.last, folder.best) if path.exists())
+    saved = folder.saved()[:1]
+    parts = [*(path for one in saved for path in one.iterdir()), folder.best]
+    size = sum(path.stat().st_size for path in parts if path.exists())
     try:
-        checkpoint.load(folder.last, "last")
+        for one in saved:
+            opened(one)
         best = checkpoint.load_best(folder.best)
         best.surrogate()  # fits the states into newly built modules
     except UpsError as error:

@@ -18,6 +18,7 @@ import ctypes
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,9 @@ from diagnostics.api import DoctorError, UsageError
 from ups.config import UpsConfig, load_config
 from ups.errors import AgreedError, CacheRefusedError, naming
 from ups.imports import without_garbage_collection
-from ups.launch.reports import FOLDER_VARIABLE, RankReport, write
+from ups.launch.reports import FOLDER_VARIABLE, STOPPED, RankReport, write
+from ups.progress import LOGS, Log
+from ups.stopping.request import SavedError
 
 FAILED, INTERNAL = "failed", 1
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -41,12 +44,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     parser.add_argument("--stages", default="autoencoder,operator")
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--log", choices=LOGS, default="auto")
     options = parser.parse_args(arguments)
     return run(
         load_config(options.config, options.overrides),
         tuple(options.stages.split(",")),
         resume=options.resume,
         hints=naming(options.config, options.overrides),
+        log=options.log,
     )
 
 
@@ -55,14 +60,22 @@ def _end_with_launcher() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, hints: AbstractContextManager[None]) -> int:
+def run(
+    config: UpsConfig,
+    stages: tuple[str, ...],
+    *,
+    resume: bool,
+    hints: AbstractContextManager[None],
+    log: Log = "auto",
+    ended: Callable[[int], None] = lambda code: None,
+) -> int:
     """Does this rank's work, ends its process group, and reports; returns the exit code.
 
-    `hints` is errors.naming of what the user named.
+    `hints` is errors.naming of what the user named; `ended` hears the code before this process can be gone.
     """
     rank = int(os.environ.get("RANK", "0"))
     write(RankReport(rank=rank, state="running"))
-    report, code = _work(config, stages, resume=resume, rank=rank, hints=hints)
+    report, code = _work(config, stages, resume=resume, rank=rank, hints=hints, log=log)
     if code:
         # Before the group ends: a peer that then loses its connection must not be the first to report.
         write(replace(report, code=code))
@@ -74,6 +87,7 @@ def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, hints: Abst
         write(report)
     if report.error and not os.environ.get(FOLDER_VARIABLE):
         print(f"error: {report.error}" + (f"\n  {report.hint}" if report.hint else ""), file=sys.stderr)  # noqa: T201
+    ended(code)
     if code and distributed.group_threads():
         # A collective that never ended keeps its threads, and they may abort the interpreter's shutdown:
         # this rank's own code must arrive.
@@ -83,7 +97,13 @@ def run(config: UpsConfig, stages: tuple[str, ...], *, resume: bool, hints: Abst
 
 
 def _work(
-    config: UpsConfig, stages: tuple[str, ...], *, resume: bool, rank: int, hints: AbstractContextManager[None]
+    config: UpsConfig,
+    stages: tuple[str, ...],
+    *,
+    resume: bool,
+    rank: int,
+    hints: AbstractContextManager[None],
+    log: Log,
 ) -> tuple[RankReport, int]:
     with without_garbage_collection():
         from ups import distributed, pipeline
@@ -91,11 +111,15 @@ def _work(
 
     try:
         world = distributed.begin(backend=config.training.backend, timeout_s=config.training.timeout_s)
-        display = Display(shown=world.is_first)
+        display = Display(shown=world.is_first, log=log)
         if world.fallback:
             display.say(world.fallback)
         with hints:
             result = pipeline.run(config, world, pipeline.Plan(stages=stages, resume=resume), display)
+    except SavedError as error:
+        # Our launcher says it with its own code; to elastic a code other than 0 is a failure, and it ends the others.
+        report = RankReport(rank=rank, state=STOPPED, error=error.message, hint=error.hint)
+        return report, 0 if FOLDER_VARIABLE in os.environ else error.exit_code
     except DoctorError as error:
         # What every rank sees alike, a wrong configuration or an agreed stop, is nobody's in particular.
         whose = "" if isinstance(error, (UsageError, AgreedError)) else f"rank {rank}: "

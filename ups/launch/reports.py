@@ -16,11 +16,15 @@ from pathlib import Path
 from typing import Any
 
 FOLDER_VARIABLE = "UPS_REPORT_DIR"
+STOPPED = "stopped"  # the state of a rank that was asked to stop, and did after a checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankReport:
-    """How far a rank came: `state` is running, finished or failed; `lost_peer` marks what followed another failure."""
+    """How far a rank came: `state` is running, finished, stopped or failed.
+
+    `lost_peer` marks what followed another rank's failure.
+    """
 
     rank: int
     state: str

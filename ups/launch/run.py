@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ups.config import UpsConfig
 from ups.data import ram_disk
@@ -14,12 +15,18 @@ from ups.data.fields import open_data
 from ups.data.sampler import check_enough
 from ups.data.splits import split_samples
 from ups.errors import UpsError, naming
+from ups.launch import claims
 from ups.launch.elastic import Launched, launch
 from ups.launch.port import check_port
 from ups.launch.reports import first_failure
 from ups.models.fit import check_model
 from ups.run_folder import RunFolder
 from ups.strategies.admitted import refuse_what_does_not_fit
+from ups.tracking import backends
+from ups.tracking.beside import Beside
+
+if TYPE_CHECKING:  # it imports what draws bars
+    from ups.progress import Log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +39,8 @@ class Request:
     stages: tuple[str, ...]
     resume: bool = False
     nproc: int | None = None
+    max_restarts: int = 0
+    log: Log = "auto"
 
 
 def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
@@ -40,11 +49,20 @@ def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
     from ups.launch import rank
 
     place, size = place_number(environ, "RANK"), place_number(environ, "WORLD_SIZE")
+    folder = RunFolder(request.config.output.dir)
+    if place == 0 and claims.is_restart(folder.root, environ):
+        request = replace(request, resume=True)
     if place == 0:
         print(f"RANK is set: started by a launcher, taking part as one of its {size} ranks", file=sys.stderr)  # noqa: T201
         prepare(request, size)
+        claims.write(folder.root, environ)
     hints = naming(request.path, request.overrides)
-    return rank.run(request.config, request.stages, resume=request.resume, hints=hints)
+    beside = Beside(request.config, environ) if place == 0 else None
+
+    def ended(code: int) -> None:
+        _tell(beside.finish(code) if beside is not None else ())
+
+    return rank.run(request.config, request.stages, resume=request.resume, hints=hints, log=request.log, ended=ended)
 
 
 def train(request: Request, say: Callable[[str], None], before_start: Callable[[int], None]) -> None:
@@ -53,20 +71,45 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
     `before_start` is called with the number of ranks when the request itself is in order, and may refuse.
     Raises UpsError with the exit code of the rank that failed first.
     """
-    config = request.config
     nproc = examine(request, before_start)
     prepare(request, nproc)
+    beside, code = Beside(request.config), 1
     try:
-        launched = launch(
-            rank_argv(request), nproc, port=config.training.port, threads=config.training.threads_per_rank
-        )
+        line, code = summary(_launched(request, nproc, say), request), 0
+    except UpsError as error:
+        code = error.exit_code
+        raise
     finally:
-        _clean_ram_disk(config)
-    if not launched.completed:
-        if not request.resume and any(report.refused for report in launched.reports):
-            RunFolder(config.output.dir).release()
-        raise failure(launched, request)
-    say(summary(launched, request))
+        _tell(beside.finish(code))
+    say(line)
+
+
+def _tell(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)  # noqa: T201
+
+
+def _launched(request: Request, nproc: int, say: Callable[[str], None]) -> Launched:
+    """Launches, again from the last checkpoint where ranks failed and the request allows it; returns what completed."""
+    training = request.config.training
+    for restarts in range(request.max_restarts + 1):
+        again = replace(request, resume=request.resume or restarts > 0)
+        try:
+            launched = launch(rank_argv(again), nproc, port=training.port, threads=training.threads_per_rank)
+        finally:
+            _clean_ram_disk(request.config)
+        if launched.completed:
+            return launched
+        refused = any(report.refused for report in launched.reports)
+        if refused and not again.resume:
+            RunFolder(request.config.output.dir).release()
+        failed = failure(launched, request)
+        if refused or launched.stopped_by or launched.saved or restarts == request.max_restarts:
+            raise failed
+        kept = RunFolder(request.config.output.dir).saved()
+        place = f"from {kept[0].name}" if kept else "from the beginning"
+        say(f"{failed.message}: restart {restarts + 1} of {request.max_restarts}, {place}")
+    raise AssertionError  # the last round returns or raises
 
 
 def _clean_ram_disk(config: UpsConfig) -> None:
@@ -93,6 +136,7 @@ def rank_argv(request: Request) -> list[str]:
     argv = ["-m", "ups.launch.rank", str(request.path), "--stages", ",".join(request.stages)]
     for override in request.overrides:
         argv += ["--set", override]
+    argv += ["--log", request.log]
     return argv + (["--resume"] if request.resume else [])
 
 
@@ -104,6 +148,7 @@ def check(request: Request, nproc: int) -> None:
     check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config)), nproc)
     refuse_what_does_not_fit(config, nproc, gpus=config.training.backend != "gloo" and visible_gpus() > 0)
     check_model(config, spec)
+    backends.check(config)
     if config.training.port is not None and not os.environ.get("TORCHELASTIC_RUN_ID"):
         check_port(config.training.port)
     if request.resume:
@@ -133,12 +178,14 @@ def visible_gpus() -> int:
 
 def failure(launched: Launched, request: Request) -> UpsError:
     """Returns the one sentence for a run that did not complete, naming the rank that failed first."""
-    again = f"--resume goes on from {RunFolder(request.config.output.dir).last}"
-    kept = RunFolder(request.config.output.dir).last.exists()
+    kept = RunFolder(request.config.output.dir).saved()
+    again = f"--resume goes on from {kept[0]}" if kept else ""
+    if launched.saved:
+        return UpsError(launched.saved, hint=launched.reports[0].hint, exit_code=launched.exit_code)
     if launched.stopped_by:
         return UpsError(
             f"stopped by signal {launched.stopped_by}: all ranks were ended",
-            hint=again if kept else "",
+            hint=again,
             exit_code=launched.exit_code,
         )
     first = first_failure(launched.ended)
@@ -147,7 +194,7 @@ def failure(launched: Launched, request: Request) -> UpsError:
         what = (
             f"rank {', '.join(silent)} exited 0 without having finished" if silent else "the ranks' step counts differ"
         )
-        return UpsError(f"{what}: the run is not complete", hint=again if kept else "", exit_code=1)
+        return UpsError(f"{what}: the run is not complete", hint=again, exit_code=1)
     report = first.report
     if first.code < 0:
         meaning = " (the kernel's memory killer, or somebody's kill -9)" if first.code == -9 else ""
@@ -156,7 +203,7 @@ def failure(launched: Launched, request: Request) -> UpsError:
         message = report.error
     else:
         message = f"rank {first.rank} ended with exit code {first.code} without a report"
-    hint = (report.hint if report is not None else "") or (again if kept else "")
+    hint = (report.hint if report is not None else "") or again
     return UpsError(message, hint=hint, exit_code=launched.exit_code)
 
 
@@ -164,5 +211,6 @@ def summary(launched: Launched, request: Request) -> str:
     """Returns the last line of a run that completed."""
     folder = RunFolder(request.config.output.dir)
     made: Sequence[Path] = [path for path in (folder.best, folder.autoencoder) if path.exists()][:1]
-    steps = launched.reports[0].steps
-    return f"completed: {len(launched.ended)} ranks, {steps} steps each; {made[0] if made else folder.root}"
+    steps, failures = launched.reports[0].steps, launched.reports[0].result.get("checkpoints", {}).get("failures", [])
+    lost = f"; {len(failures)} checkpoints could not be written, the first: {failures[0]}" if failures else ""
+    return f"completed: {len(launched.ended)} ranks, {steps} steps each; {made[0] if made else folder.root}{lost}"

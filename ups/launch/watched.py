@@ -21,7 +21,7 @@ def is_wanted(environ: Mapping[str, str] = os.environ) -> bool:
 def train(request: Request) -> int:
     """Runs the training watched; returns the exit code: the training's own, or 128 + N for a rank that crashed."""
     os.environ[WATCHED_BY] = str(os.getpid())
-    return watch(argv(request), WatchOptions())
+    return watch(argv(request), WatchOptions(quiet=request.log == "quiet"))
 
 
 def argv(request: Request) -> list[str]:
@@ -35,4 +35,8 @@ def argv(request: Request) -> list[str]:
         words.append("--resume")
     if request.nproc is not None:
         words += ["--nproc", str(request.nproc)]
+    if request.log != "auto":
+        words += ["--log", request.log]
+    if request.max_restarts:
+        words += ["--max-restarts", str(request.max_restarts)]
     return [*words, *ASIDE]

@@ -19,7 +19,7 @@ from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.stacks import AgentStacks, FaulthandlerLog
 from diagnostics.record.step_stacks import SeenStack
-from diagnostics.record.supervisor_facts import End, SupervisorFacts
+from diagnostics.record.supervisor_facts import START_AGAIN, End, SupervisorFacts
 from diagnostics.record.usage import Usage
 from diagnostics.static.program.source_file import SourceStore
 
@@ -129,8 +129,8 @@ class JobProcess:
 
     @property
     def failed(self) -> bool:
-        """Died of a signal or ended with a code other than 0."""
-        return self.end.signal is not None or self.end.exit_code not in (0, None)
+        """Died of a signal or ended with a code that means failure."""
+        return self.end.signal is not None or self.end.exit_code not in (0, None, START_AGAIN)
 
     @property
     def uncaught(self) -> ExceptionRecord | None:
@@ -193,8 +193,10 @@ class Job:
 
     @property
     def failed(self) -> bool:
-        """Whether the job ended with a code other than 0, a signal, or was ended after a stall."""
-        return self.facts.ended_for_hanging or self.facts.signal is not None or self.facts.exit_code not in (0, None)
+        """Whether the job ended with a code that means failure, a signal, or was ended after a stall."""
+        if self.facts.ended_for_hanging or self.facts.signal is not None:
+            return True
+        return self.facts.exit_code not in (0, None, START_AGAIN)
 
     @property
     def world_size(self) -> int | None:

@@ -32,7 +32,7 @@ def test_tensorboard_gets_every_number_of_a_record_as_a_curve(tmp_path: Path) ->
 
     board = TensorBoard(tmp_path)
     board.log({"kind": "step", "stage": "operator", "step": 3, "epoch": 1, "loss": 0.5, "lr": 0.25})
-    board.close()
+    board.finish(0)
     events = EventAccumulator(str(tmp_path)).Reload()
     curves = {tag: [(event.step, event.value) for event in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
     assert curves == {"operator/loss": [(3, 0.5)], "operator/lr": [(3, 0.25)]}

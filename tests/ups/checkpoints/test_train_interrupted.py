@@ -9,7 +9,17 @@ import time
 from pathlib import Path
 
 import pytest
-from small_run import clean_environment, interrupt, processes_marked, start, ups, wait_until, write_config, write_data
+from small_run import (
+    clean_environment,
+    interrupt,
+    processes_marked,
+    ranks_of,
+    start,
+    ups,
+    wait_until,
+    write_config,
+    write_data,
+)
 
 from ups.launch.ranks_folder import ranks_folder, sweep
 
@@ -21,22 +31,9 @@ def log_says(log: Path, text: str) -> bool:
     return text in log.read_text()
 
 
-def ranks_of(mark: str) -> dict[int, int]:
-    """Returns the pid of each rank of a marked run, by rank."""
-    found = {}
-    for pid in processes_marked(mark):
-        line = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        environ = dict(
-            item.split(b"=", 1) for item in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if b"=" in item
-        )
-        if b"ups.launch.rank" in line and b"RANK" in environ:
-            found[int(environ[b"RANK"])] = pid
-    return found
-
-
 @pytest.mark.parametrize(
     ("phase", "number", "code"),
-    [("launch", signal.SIGINT, 130), ("autoencoder", signal.SIGINT, 130), ("operator", signal.SIGTERM, 143)],
+    [("launch", signal.SIGINT, 130), ("autoencoder", signal.SIGINT, 130), ("operator", signal.SIGHUP, 129)],
 )
 def test_a_signal_ends_all_ranks_within_seconds(tmp_path: Path, phase: str, number: int, code: int) -> None:
     write_data(tmp_path)

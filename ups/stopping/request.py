@@ -1,0 +1,39 @@
+"""SIGTERM and SIGUSR1 while a stage trains: noted, answered between two steps with a checkpoint, then the end."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+from ups.errors import AgreedError
+
+SIGNALS = (signal.SIGTERM, signal.SIGUSR1)  # a scheduler's: preemption, the end of an allocation
+SAVED_EXIT = 75  # sysexits' "try again later"
+
+
+class SavedError(AgreedError):
+    """All ranks were asked to stop, and did after a checkpoint: the run goes on with --resume."""
+
+
+class StopRequest:
+    """Which signal asked to stop, 0 before; outside of its `with` block those signals do what they always do."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> StopRequest:
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        for number, handler in self._before.items():
+            # After the checkpoint nothing is to be stopped any more: this rank's own exit code has to arrive.
+            saved = kind is not None and issubclass(kind, SavedError)
+            signal.signal(number, signal.SIG_IGN if saved else handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.number = number
