@@ -8,8 +8,8 @@ CONFIG ?= configs/quickstart.yaml
 RUN_DIR ?= reports/quickstart-$(shell date +%Y%m%d-%H%M%S)
 RUN_DIR := $(RUN_DIR)
 TESTS ?= tests
-# Tests wait more than they compute: half as many again as there are cores. WORKERS=0: one after the other.
-WORKERS ?= $(shell echo $$(( ($$(nproc) * 3 + 1) / 2 )))
+# Tests wait more than they compute: twice as many as there are cores. WORKERS=0: one after the other.
+WORKERS ?= $(shell echo $$(( $$(nproc) * 2 )))
 
 .PHONY: help run test zoo compat mutants drills lint check install install-test
 .DEFAULT_GOAL := help
