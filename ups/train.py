@@ -42,7 +42,7 @@ from ups.step.micro_batch import pieces_for
 from ups.step.precision import Precision
 from ups.step.spike import Rewind, SpikeGuard
 from ups.stopping.boundary import Boundary
-from ups.stopping.request import SAVED_EXIT, SavedError, StopRequest
+from ups.stopping.request import SAVED_EXIT, SavedError, StopRequest, announce_saved
 from ups.strategies.choice import strategy_of
 from ups.strategies.state import gathered
 from ups.tracking.jsonl import JsonLines
@@ -402,6 +402,7 @@ class Loop:
         step, saved = self.position.step, self.saver.saved
         if saved.failures and saved.failures[-1].startswith(f"step {step} "):
             raise UpsError(f"stopped by signal {number} at step {step}, and the checkpoint could not be written")
+        announce_saved()
         text = f"stopped by signal {number} after step {step} of {self.stage.NAME}: saved in {saved.last_good}"
         raise SavedError(text, hint="--resume goes on from there", exit_code=SAVED_EXIT)
 

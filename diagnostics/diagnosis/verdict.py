@@ -150,7 +150,7 @@ def _without_generic_doubles(roots: Sequence[Match]) -> list[Match]:
 
 def _unmatched(job: Job, cascades: Sequence[Match]) -> Diagnosis:
     notes = ("interrupted",) if job.facts.ended_by == "interrupt" else ()
-    if job_exit(job)[0] == START_AGAIN:
+    if job_exit(job)[0] == START_AGAIN and not job.failed:
         notes = (*notes, "it asks to be started again (exit code 75)")
     others = tuple(cascades)
     looked = judgement_of(job)

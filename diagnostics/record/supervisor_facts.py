@@ -17,6 +17,7 @@ ATTACHED = "attached"  # not ended at all: `ups-doctor attach` looked at it, and
 ENDED_FOR_HANGING = ("stall-timeout", "deadlock")  # why the doctor ends a job by itself
 MEASURED = "measured"  # enough steps were made to say why they are slow
 START_AGAIN = 75  # sysexits: a job that was asked to stop, and has saved, ends with it
+SAVED_PHASE = "saved-to-start-again"  # what its processes mark, so that a 75 of another meaning is a failure
 ABORTED = "abort-on"  # the user wanted a job ended that is sure to be wrong or slow
 
 

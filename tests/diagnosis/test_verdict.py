@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hand_made import a_job, a_match, a_process, agent
+from hand_made import a_job, a_match, a_process, agent, event
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Role
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.verdict import Diagnosis, Exit, arbitrate, exit_of
 from diagnostics.dynamic.job.job import ProcessRole
+from diagnostics.record.supervisor_facts import SAVED_PHASE
 
 CRASH, HANG, OK, WRONG = JobOutcome.CRASH, JobOutcome.HANG, JobOutcome.OK, JobOutcome.SILENT_WRONG
 
@@ -82,12 +83,15 @@ def test_an_interrupted_job_that_had_crashed_before_says_so_and_keeps_the_exit_c
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("ended_by", ["interrupt", "itself"])
-def test_a_job_that_saved_and_asks_to_be_started_again_did_not_fail_and_keeps_its_code(ended_by: str) -> None:
-    saved = a_job(a_process(code=75), code=75, culprits=(), facts={"ended_by": ended_by})
+@pytest.mark.parametrize(
+    ("ended_by", "said", "fails"), [("interrupt", True, False), ("itself", True, False), ("itself", False, True)]
+)
+def test_a_job_that_saved_and_says_so_did_not_fail_and_keeps_its_code(ended_by: str, said: bool, fails: bool) -> None:
+    marks = (event("phase", SAVED_PHASE),) if said else ()
+    saved = a_job(a_process(code=75, agent=agent(*marks)), code=75, facts={"ended_by": ended_by})
     decision = arbitrate(saved, [])
-    assert (saved.failed, decision.outcome, exit_of(saved, decision).code) == (False, OK, 75)
-    assert decision.notes[-1] == "it asks to be started again (exit code 75)"
+    assert (saved.failed, decision.outcome == OK, exit_of(saved, decision).code) == (fails, not fails, 75)
+    assert ("it asks to be started again (exit code 75)" in decision.notes) is said
 
 
 @pytest.mark.parametrize(

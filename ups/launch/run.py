@@ -21,6 +21,7 @@ from ups.launch.port import check_port
 from ups.launch.reports import first_failure
 from ups.models.fit import check_model
 from ups.run_folder import RunFolder
+from ups.stopping.request import announce_saved
 from ups.strategies.admitted import refuse_what_does_not_fit
 from ups.tracking import backends
 from ups.tracking.beside import Beside
@@ -181,6 +182,7 @@ def failure(launched: Launched, request: Request) -> UpsError:
     kept = RunFolder(request.config.output.dir).saved()
     again = f"--resume goes on from {kept[0]}" if kept else ""
     if launched.saved:
+        announce_saved()
         return UpsError(launched.saved, hint=launched.reports[0].hint, exit_code=launched.exit_code)
     if launched.stopped_by:
         return UpsError(

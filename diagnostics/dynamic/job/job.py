@@ -19,7 +19,7 @@ from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.process_samples import Sample
 from diagnostics.record.stacks import AgentStacks, FaulthandlerLog
 from diagnostics.record.step_stacks import SeenStack
-from diagnostics.record.supervisor_facts import START_AGAIN, End, SupervisorFacts
+from diagnostics.record.supervisor_facts import SAVED_PHASE, START_AGAIN, End, SupervisorFacts
 from diagnostics.record.usage import Usage
 from diagnostics.static.program.source_file import SourceStore
 
@@ -130,7 +130,14 @@ class JobProcess:
     @property
     def failed(self) -> bool:
         """Died of a signal or ended with a code that means failure."""
-        return self.end.signal is not None or self.end.exit_code not in (0, None, START_AGAIN)
+        ended_badly = self.end.signal is not None or self.end.exit_code not in (0, None)
+        return ended_badly and not self.saved_to_start_again
+
+    @property
+    def saved_to_start_again(self) -> bool:
+        """Whether it ended with 75 after it had said that it was asked to stop, and saved."""
+        events = self.agent.events if self.agent is not None and self.end.exit_code == START_AGAIN else ()
+        return any(event.kind == "phase" and event.text == SAVED_PHASE for event in events)
 
     @property
     def uncaught(self) -> ExceptionRecord | None:
@@ -196,7 +203,9 @@ class Job:
         """Whether the job ended with a code that means failure, a signal, or was ended after a stall."""
         if self.facts.ended_for_hanging or self.facts.signal is not None:
             return True
-        return self.facts.exit_code not in (0, None, START_AGAIN)
+        if self.facts.exit_code == START_AGAIN and any(one.saved_to_start_again for one in self.processes):
+            return False
+        return self.facts.exit_code not in (0, None)
 
     @property
     def world_size(self) -> int | None:

@@ -24,7 +24,9 @@ from small_run import (
     write_data,
 )
 
+from diagnostics.record import supervisor_facts
 from ups.launch import claims
+from ups.stopping import request
 
 LONG = {"epochs": 100_000, "batch_size": 8}
 STAGE = ("--no-preflight", "--stage", "autoencoder")
@@ -57,6 +59,10 @@ def test_a_scheduler_that_asks_to_stop_gets_a_checkpoint_and_a_code_of_its_own(t
     more = ("--set", f"stages.autoencoder.max_steps={step + 1}")
     again = ups("train", config, *STAGE, "--resume", *more)
     assert (again.returncode, steps(tmp_path)) == (0, list(range(1, step + 2))), again.stderr
+
+
+def test_the_doctor_knows_what_a_stopped_run_tells_it() -> None:
+    assert (request.SAVED_EXIT, request.SAVED_PHASE) == (supervisor_facts.START_AGAIN, supervisor_facts.SAVED_PHASE)
 
 
 def test_one_rank_that_is_asked_takes_all_others_with_it(tmp_path: Path) -> None:
