@@ -186,12 +186,12 @@ class Loop:
                     try:
                         self._epoch()
                     except Rewind:
-                        self._go_back()
+                        self._go_back()  # ups: ignore[A207] all ranks raise it at the same step
                 if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
                     self._validate_and_keep_best()
                 self.saver.finish()  # rank 0 has written the model that the next stage reads
         except AgreedError:  # all ranks stop at the same step: what they were writing is still made whole
-            self.saver.finish()
+            self.saver.finish()  # ups: ignore[A207] all ranks come here
             raise
         finally:
             display.stop()

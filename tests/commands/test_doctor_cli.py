@@ -211,6 +211,7 @@ def test_a_failure_class_explains_all_that_lead_to_it(tmp_path: Path) -> None:
     assert [line for line in lines if re.match(r"D\d{3}  ", line)] == [
         "D401  failure-hidden-in-rank",
         "D402  failure-hidden-by-parent",
+        "D705  write-cut-off",
     ]
 
 

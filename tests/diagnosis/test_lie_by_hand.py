@@ -14,8 +14,8 @@ from diagnostics.diagnosis.silent import (
     failure_hidden_by_parent,
     failure_hidden_in_rank,
     nothing_trained,
-    write_cut_off,
 )
+from diagnostics.diagnosis.storage import write_cut_off
 from diagnostics.dynamic.job.job import ExceptionSource, ProcessRole
 from diagnostics.record.agent_data import LifecycleEvent, Steps
 from diagnostics.static.program.exception_flow import swallowing_tries

@@ -27,6 +27,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
 from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
@@ -43,7 +44,8 @@ NAME = "exception-skips-collective"
 SEVERITY = Severity.ERROR
 WORDS = ("except",)
 CHECKLIST = "no rank swallows an error and goes on alone"
-_TELLS_NOTHING = {"barrier", "monitored_barrier", "wait_for_everyone"}  # who comes to it says nothing by that
+# Who comes to one of these says nothing by that.
+_TELLS_NOTHING = {name for name in operations.CARRY_NOTHING if name.endswith("barrier")} | {"wait_for_everyone"}
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:

@@ -22,17 +22,14 @@ from __future__ import annotations
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.frame import Frame
-from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.cut_off_writes import cut_off_write
 from diagnostics.dynamic.job.evidence import names_of
-from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.job.process_queries import events_of
-from diagnostics.static.program.open_writes import loops_at, writes_at
+from diagnostics.dynamic.job.job import Job
 
-CODE = "D403"
+CODE = "D705"
 NAME = "write-cut-off"
 CLASS = "masked-exit"
 EXAMINES = AppliesTo.SUCCEEDED
@@ -40,18 +37,11 @@ EXAMINES = AppliesTo.SUCCEEDED
 
 def match(job: Job) -> Match | None:
     """Returns the first thread that was cut off while it wrote."""
-    for process in job.ranks:
-        for event in events_of(process, "cut-off"):
-            own = user_frames(event.path, agent_folder=process.agent_folder)
-            at = next((one for one in own if writes_at(job.sources.file(one.file), one.line)), None)
-            if at is not None and not any(loops_at(job.sources.file(one.file), one.line) for one in own):
-                return _told(job, process, event.text, job.line(at))
-    return None
-
-
-def _told(job: Job, process: JobProcess, started: str, at: str) -> Match:
-    file, _, line = started.rpartition(":")
-    begun = job.line(Frame(file=file, line=int(line) if line.isdigit() else 0, function=""))
+    found = ((process, cut_off_write(job, process)) for process in job.ranks)
+    process, cut = next(((one, cut) for one, cut in found if cut is not None), (None, None))
+    if process is None or cut is None:
+        return None
+    begun, at = (job.line(frame) for frame in cut)
     return blamed(
         job,
         [process],
