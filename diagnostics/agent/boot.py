@@ -9,7 +9,7 @@ from itertools import count
 from . import imports, streams
 from .areas import AgentFile
 from .frames import CallPaths
-from .process_hooks import child_processes, faults, process_exit, signals_sent, uncaught_exceptions
+from .process_hooks import child_processes, faults, listeners, process_exit, signals_sent, uncaught_exceptions
 from .process_hooks.forks import Forks
 
 TORCH = "torch"
@@ -26,6 +26,7 @@ LIMITS = {
     "child-read": 48,
     "kill": 24,
     "kill-mild": 8,
+    "listen": 16,
     "load-failed": 12,
     "locals": 8,
     "save-failed": 12,
@@ -141,6 +142,7 @@ def start(package):
     child_processes.watch(agent)
     os.register_at_fork(before=agent.forks.before, after_in_child=agent.detach)
     imports.when_imported("threading", lambda: _threading_is_here(agent))
+    imports.when_imported("socket", lambda: listeners.watch(agent))
     imports.when_imported("subprocess", lambda: _subprocess_is_here(agent))
     imports.when_imported("multiprocessing.process", lambda: _multiprocessing_is_here(agent))
     imports.when_imported(TORCH, lambda: _torch_is_here(agent))

@@ -14,7 +14,6 @@ import re
 import signal
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
@@ -29,6 +28,7 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole, SignalSent
+from diagnostics.dynamic.job.signal_senders import frames_of, sender_of
 from diagnostics.dynamic.launch.kill_commands import KillCommand, kill_command
 
 CODE = "D221"
@@ -42,7 +42,6 @@ KILLS = {
 }  # fmt: skip
 _SLURM = re.compile(r"slurmstepd: error: .{0,300}CANCELLED AT .{0,100}?(DUE TO [A-Z ]{1,40})?\s{0,4}\*\*\*")
 _LAUNCHER_GOT = re.compile(r"got signal: (\d+)")
-SLACK_S = 1.0
 _MEANING = {
     signal.SIGKILL: ("somebody, or a limit of its container, killed it", "see who runs kill -9"),
     signal.SIGTERM: ("a scheduler, a container that stops, or somebody asked it to end", "see the scheduler's log"),
@@ -76,7 +75,7 @@ def _killed_by_peers(job: Job) -> list[JobProcess]:
 
 def _of_process(job: Job, process: JobProcess) -> Match | None:
     number = process.end.signal or 0
-    sender = _sender(job, process, number)
+    sender = sender_of(job, process)
     if sender is not None:
         return _by_job(job, process, sender)
     command = kill_command(job, process, number)
@@ -108,22 +107,9 @@ def _of_process(job: Job, process: JobProcess) -> Match | None:
     )
 
 
-def _sender(job: Job, process: JobProcess, number: int) -> SignalSent | None:
-    """Returns the call in the job that sent the signal: to the process itself, or to its group."""
-    before = [
-        one
-        for one in job.sent
-        if one.signal == number and one.at_s <= ended_s(process) + SLACK_S and one.target_pid != 0
-    ]
-    direct = [one for one in before if one.target_pid == process.pid]
-    group = [one for one in before if one.target_pid < 0 and process.ended_by == f"pid {one.sender_pid}"]
-    return max(direct or group, key=lambda one: one.at_s, default=None)
-
-
 def _by_job(job: Job, process: JobProcess, sent: SignalSent) -> Match:
     sender = job.of_pid(sent.sender_pid)
-    folder = sender.agent.agent_folder if sender is not None and sender.agent is not None else ""
-    frames = user_frames(sent.path, agent_folder=folder)
+    frames = frames_of(job, sent)
     locations = distinct([job.line(frame) for frame in frames[:3]])
     itself = sent.sender_pid == process.pid
     by = "itself" if itself else names_of([sender]) if sender is not None else f"process {sent.sender_pid}"

@@ -26,7 +26,8 @@ from diagnostics.dynamic.job.evidence import (
     primary_failures,
     source_evidence,
 )
-from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.job.job import Job, JobProcess, SignalSent
+from diagnostics.dynamic.job.signal_senders import frames_of, sender_of
 
 CODE = "D210"
 NAME = "native-code-crashes"
@@ -44,6 +45,9 @@ def match(job: Job) -> Match | None:
     if not died:
         return _in_child(job)
     first = min(died, key=ended_s)
+    sent = sender_of(job, first)
+    if sent is not None and sent.sender_pid == first.pid:
+        return _sent_to_itself(job, first, sent)
     crash = native_crash(first)
     top = crash.frames[:1]
     alike = [
@@ -66,6 +70,36 @@ def match(job: Job) -> Match | None:
         module=module,
         confidence=Confidence.CONFIRMED if crash.own_thread else Confidence.LIKELY,
         generic=True,
+    )
+
+
+def _sent_to_itself(job: Job, process: JobProcess, sent: SignalSent) -> Match:
+    """Returns the line by which a rank ended itself: a watchdog, an assertion of its own, a test of its handlers."""
+    frames, crash = frames_of(job, sent), native_crash(process)
+    meanwhile = [job.line(frame) for frame in crash.frames[:2]]
+    locations = distinct([*(job.line(frame) for frame in frames[:3]), *meanwhile])
+    at = f" at {locations[0]}" if frames else ""
+    elsewhere = bool(meanwhile) and meanwhile[0] != locations[0]
+    module = "" if elsewhere else module_of(process)
+    main = f"; its main thread was at {meanwhile[0]}" if elsewhere else f", in module {module}" if module else ""
+    return blamed(
+        job,
+        [process],
+        code=CODE,
+        name=NAME,
+        failure_class=CLASS,
+        title=f"{sentence(names_of([process]))} ended by {signal_name(sent.signal)}, which it sent to itself{at}{main}",
+        evidence=[
+            end_evidence(process),
+            *path_evidence(job, f"signal {sent.signal} to {sent.target_pid} from process {sent.sender_pid}", frames),
+            *(source_evidence(job, frames[0]) if frames else ()),
+        ],
+        fix=Fix(text=f"see what that line takes for a reason to end the process{at}: a limit that is too short, say"),
+        locations=locations,
+        module=module,
+        confidence=Confidence.CONFIRMED,
+        generic=True,
+        began_s=sent.at_s,
     )
 
 

@@ -32,7 +32,8 @@ _FIXES = {
     ShutdownCause.POOL: "end what the pool runs (cancel it, or send it a last item) before pool.shutdown()",
     ShutdownCause.CHILD: "terminate and join the child before the program ends, or start it with daemon=True",
     ShutdownCause.FEEDER: (
-        "read all that is put into the queue, or call queue.cancel_join_thread() where it may be lost"
+        "read all that is put into the queue before its writer is joined, or call queue.cancel_join_thread() where it "
+        "may be lost"
     ),
     ShutdownCause.HANDLER: "let the exit handler wait with a timeout, and end what it waits for first",
     ShutdownCause.LOADER: "let the dataset's __getitem__ return: a worker does not answer when it is asked to end",
@@ -116,7 +117,8 @@ def _why(one: ShutdownBlocker) -> str:
         ShutdownCause.POOL: f"the interpreter waits for a task that was submitted{made}{stands} ({one.name})",
         ShutdownCause.CHILD: f"it joins its child{name}, started{made}{stands}",
         ShutdownCause.FEEDER: (
-            f"what was put into a multiprocessing queue{made} was never read, and its writer thread waits"
+            f"what was put into a multiprocessing queue{stands.removeprefix(', which stood')} was never read, and its "
+            f"writer thread waits{f'; its parent joins it at {one.name} and does not read' if one.name else ''}"
         ),
         ShutdownCause.HANDLER: f"its exit handler{name}, registered{made}{stands or ', does not return'}",
         ShutdownCause.LOADER: f"it waits for the workers of the DataLoader made{made}",

@@ -18,10 +18,13 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
 from diagnostics.dynamic.job.evidence import names_of
-from diagnostics.dynamic.job.job import Job, ProcessRole
+from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
+from diagnostics.dynamic.job.process_list import words
+from diagnostics.dynamic.job.process_queries import event_s, events_of, own_lines
 from diagnostics.dynamic.launch.init_progress import variable
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting
 from diagnostics.dynamic.launch.nested_launch import nested_launch
+from diagnostics.record.agent_data import LifecycleEvent
 from diagnostics.static.launch_files.launch_line import option, port
 
 CODE = "D104"
@@ -54,7 +57,14 @@ def match(job: Job) -> Match | None:
         process for process in job.processes if process.part is ProcessRole.LAUNCHER and process.pid != one.process.pid
     ]
     same = [process for process in others if number and port(process.argv) == number]
-    held = f", which process {same[0].pid} of this very job listens on" if same else ""
+    held = f"another process, {same[0].pid} of this very job" if same else "another process"
+    holder = _holder(job, one, number)
+    if holder is not None:
+        own_lines_of_holder = own_lines(job, holder[0], holder[1].path)
+        locations = [*own_lines_of_holder, *locations]
+        itself = holder[0].pid == one.process.pid
+        where = f" at {own_lines_of_holder[0]}" if own_lines_of_holder else ""
+        held = f"{'itself' if itself else sentence(names_of([holder[0]])).lower()}, which listens there{where}"
     return blamed(
         job,
         [one.process],
@@ -62,7 +72,7 @@ def match(job: Job) -> Match | None:
         name=NAME,
         failure_class=CLASS,
         title=f"{sentence(names_of([one.process]))} could not listen on port {number or '(unknown)'}: "
-        f"it is in use by another process{held}",
+        f"it is in use by {held}",
         evidence=(*one.evidence(job), *_told_to(one, number)),
         fix=Fix(
             text="let torchrun take a free port (--standalone, or --rdzv-backend c10d --rdzv-endpoint localhost:0), "
@@ -71,6 +81,16 @@ def match(job: Job) -> Match | None:
         ),
         locations=distinct(locations),
     )
+
+
+def _holder(job: Job, one: TextMatch, number: str) -> tuple[JobProcess, LifecycleEvent] | None:
+    """Returns the process of the job that was seen to listen on the port before, and lived, with the event."""
+    for process in job.processes:
+        lives = process.end.at_s is None or process.end.at_s >= one.at_s
+        for event in events_of(process, "listen") if number and lives else ():
+            if words(event.text).get("port") == number and event_s(job, process, event.seconds) <= one.at_s:
+                return process, event
+    return None
 
 
 def _launched_later(job: Job, one: TextMatch) -> bool:

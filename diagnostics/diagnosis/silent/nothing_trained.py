@@ -82,7 +82,7 @@ def match(job: Job) -> Match | None:
     stepless = backwards or (conditions and ran)
     frames: list[Frame | None]
     raised = None if backwards else _from_forward(ranks)
-    if stepless and raised is not None:
+    if raised is not None:
         frames = [*raised.user_path[:1], *conditions, *loops]
         cause = f"each forward pass ended in {' '.join(raised.text.split())[:MOST_OF_A_MESSAGE]}, and was left out"
     elif stepless:

@@ -45,7 +45,7 @@ def match(job: Job) -> Match | None:
     index = first.read_gradients[0]
     made, stepped = own(first.process, first.last.model.made)[:1], own(first.process, first.last.model.stepped)[:1]
     schedule = lines_like(job, first.process, _SCHEDULE)[:1] if zero else ()
-    if zero and made and _ASKED.search(text_of(job, made[0])):
+    if zero and made and not schedule and _ASKED.search(text_of(job, made[0])):
         return None  # somebody wanted to see what a model does that does not learn
     steps = first.last.step - first.looks[0].step
     shown = ", ".join(f"{rate:g}" for rate in rates[:4])

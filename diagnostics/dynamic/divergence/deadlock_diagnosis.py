@@ -62,15 +62,21 @@ def deadlock_diagnosis(job: Job) -> DeadlockDiagnosis | None:
 
 def _process(job: Job) -> DeadlockDiagnosis | None:
     at_s = hang_time(job)
-    deadlock = find_deadlock(positions_of(job, at_s)) if at_s is not None else None
-    return diagnose(job, deadlock) if deadlock is not None else None
+    positions = positions_of(job, at_s) if at_s is not None else ()
+    deadlock = find_deadlock(positions)
+    return diagnose(job, deadlock, positions) if deadlock is not None else None
 
 
-def diagnose(job: Job, deadlock: Deadlock) -> DeadlockDiagnosis:
-    """Returns what can be said of these ranks, each in an operation in which it does not get what it needs."""
+def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) -> DeadlockDiagnosis:
+    """Returns what can be said of these ranks, each in an operation in which it does not get what it needs.
+
+    `positions` are those of all ranks, also of such that went through what others wait in.
+    """
     waited, deadlock = deadlock, as_they_met(deadlock)
     threads = by_thread_order(job, waited)
-    found = partitions(job, deadlock) if not threads else ()  # which thread comes first is no way that a rank goes
+    found = (
+        partitions(job, deadlock, positions) if not threads else ()
+    )  # which thread comes first is no way that a rank goes
     said = [divergence_points(job.sources, split.parting, job.agent_folders) for split in found]
     held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(job, one)) is not None)
     lines = (

@@ -25,12 +25,17 @@ from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 
 
-def partitions(job: Job, deadlock: Deadlock) -> tuple[RankPartition, ...]:
-    """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike."""
+def partitions(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) -> tuple[RankPartition, ...]:
+    """Returns each odd camp of a deadlock against the largest other one; () where all stand in one place alike.
+
+    A rank of which it is not certain that it is stuck counts with the camp in whose very call it waits, or through
+    which it went: a sender to the root of a reduce goes on at once.
+    """
     made = partition_by_history(job, deadlock)
     if made is not None:
         return (replace(made, by_history=True),)
     camps = _camps(job, deadlock)
+    _join(job, camps, [one for one in positions if one.rank not in deadlock.ranks])
     if len(camps) < 2:
         return ()
     odd = _ahead_of_a_backward_pass(job, camps) or _without_a_call_of_each_round(job, camps)
@@ -89,6 +94,18 @@ def _camps(job: Job, deadlock: Deadlock) -> list[list[RankState]]:
     if len(camps) == 1 and deadlock.knot is not DeadlockKind.GONE:
         return []
     return list(camps.values())
+
+
+def _join(job: Job, camps: Sequence[list[RankState]], others: Sequence[RankState]) -> None:
+    by_key = {_key(job, camp[0]): camp for camp in camps}
+    waits = [wait for camp in camps if (wait := camp[0].wait) is not None]
+    places = [(wait.group, wait.slot) for wait in waits if wait.slot is not None]
+    for one in others:
+        passed = [one.passed[place] for place in places if place in one.passed]
+        for met in (one, *(replace(one, waits=(call,)) for call in passed)):
+            if met.wait is not None and _key(job, met) in by_key:
+                by_key[_key(job, met)].append(met)
+                break
 
 
 def _key(job: Job, one: RankState) -> object:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
@@ -190,12 +190,22 @@ def _left(process: JobProcess) -> LifecycleEvent | None:
 
 def _unsaved(process: JobProcess) -> ExceptionRecord | None:
     """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
-    failed = {load.path[:1] for load in process.loads if load.path and load.function in _SAVING}
+    saves = [load for load in process.loads if load.function in _SAVING]
+    failed = {load.path[:1] for load in saves if load.path}
     for raised in reversed(process.raised):
         lost = raised.how in (ExceptionSource.THREAD, ExceptionSource.UNASKED)
         if lost and raised.user_path and any(raised.user_path[0] == frame for path in failed for frame in path):
             return raised
+        if lost and not raised.user_path and any(save.error == raised.text for save in saves):
+            return replace(raised, user_path=_started_at(process, raised))  # Thread(target=torch.save)
     return None
+
+
+def _started_at(process: JobProcess, raised: ExceptionRecord) -> tuple[Frame, ...]:
+    """Returns the user's path to the start of the latest thread before an exception."""
+    events = process.agent.events if process.agent is not None else ()
+    started = [one for one in events if one.kind == "thread" and one.sequence < raised.sequence]
+    return user_frames(started[-1].path, agent_folder=process.agent_folder) if started else ()
 
 
 def _on_its_way_at(job: Job, process: JobProcess, left: LifecycleEvent | None) -> ExceptionRecord | None:
@@ -287,7 +297,9 @@ def _swallowed(job: Job, process: JobProcess) -> MaskedError | None:
     name, block = blocks[-1]  # files come in the order in which they were seen: the innermost try last
     hiding = Frame(file=name, line=hiding_line(block), function="")
     missing = f"what comes after {process.steps} optimizer steps" if process.steps else "no optimizer step was made"
-    return MaskedError(process=process, raised=None, hiding=hiding, missing=missing, certain=False, module=module)
+    forward = [one for one in process.raised if one.how is ExceptionSource.FORWARD and one.user_path]
+    raised = forward[-1] if forward and module is not None else None
+    return MaskedError(process=process, raised=raised, hiding=hiding, missing=missing, certain=False, module=module)
 
 
 def _would_have_been_seen(process: JobProcess, block: ast.Try) -> bool:

@@ -61,7 +61,7 @@ class ShutdownBlocker:
 
     process: JobProcess
     reason: ShutdownCause
-    name: str  # of the thread, handler, child; "" unknown
+    name: str  # of the thread, handler, child; where the parent joins without reading; "" unknown
     made: tuple[str, ...]
     stands: tuple[str, ...]
     sure: bool
@@ -107,9 +107,23 @@ def _feeder(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlo
         return None
     made = lines_in_files_of(job, process, _QUEUES)
     puts = lines_in_files_of(job, process, _PUTS)
+    reader = _joins(job, process)
     return ShutdownBlocker(
-        process=process, reason=ShutdownCause.FEEDER, name="", made=made[:1], stands=distinct([*puts, *made]), sure=True
+        process=process,
+        reason=ShutdownCause.FEEDER,
+        name="".join(reader[:1]),
+        made=distinct([*reader[:1], *made[:1]]),
+        stands=distinct([*puts, *made]),
+        sure=True,
     )
+
+
+def _joins(job: Job, process: JobProcess) -> tuple[str, ...]:
+    """Returns the line at which the parent waits for this process's end, where it does: it reads nothing there."""
+    parent = job.of_pid(process.parent_pid)
+    stack = main_stack(parent) if parent is not None else ()
+    waits = any(runs(frame, "/multiprocessing/process.py", "join") for frame in stack)
+    return own_lines(job, parent, stack) if parent is not None and waits else ()
 
 
 def _child(job: Job, process: JobProcess, main: Sequence[Frame]) -> ShutdownBlocker | None:

@@ -15,6 +15,7 @@ _MADE_OF_NUMBERS = {"range", "arange", "randn", "rand", "zeros", "ones", "empty"
 _SAME_LENGTH = {"list", "tuple", "sorted", "enumerate", "zip", "iter", "reversed", "DataLoader", "tqdm", "map", "set",
                 "TensorDataset", "cycle", "chain", "ConcatDataset", "stack", "cat", "tensor", "as_tensor", "array",
                 "from_numpy", "prepare", "batched", "len", "int", "min", "max", "ceil", "abs", "sum"}  # fmt: skip
+_MAPPINGS = {"dict", "OrderedDict", "defaultdict"}
 _PARTS = {"islice", "Subset", "random_split", "filter", "take", "narrow", "shard", "select", "skip"}
 _CONTENT = {"manual_seed", "seed", "default_rng", "Generator", "RandomState", "Random", "to", "cuda", "device", "print",
             "item", "format", "join", "str"}  # fmt: skip
@@ -110,6 +111,10 @@ class LengthTaint:
         if name in _CONTENT or self.agrees(name):
             return
         arguments = [*call.args, *(one.value for one in call.keywords)]
+        if name in _MAPPINGS:
+            for argument in call.args:  # what stands behind a keyword is one value under one key, whatever it is
+                yield from self._of(argument, function)
+            return
         targets = self.program.targets(call, function)
         if targets:
             for target in targets:

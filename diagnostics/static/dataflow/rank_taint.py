@@ -24,6 +24,7 @@ from diagnostics.static.dataflow.taint_rules import (
     called_loss,
     content,
     importance,
+    is_key,
     is_none,
     is_placement,
     is_share,
@@ -103,6 +104,9 @@ class RankTaint:
 
     def _changed_by(self, name: str, function: Function) -> Found:
         """Returns why something was added to what has this name on some ranks only."""
+        found = self._known.grown(function, name)
+        if found is not None:
+            return found
         found = self._known.best(function, name)
         if found is not None and found.control and (found.file, found.function) == (function.file, function.name):
             return found
@@ -273,22 +277,25 @@ class RankTaint:
 
     def _under(self, block: ast.AST, found: Taint, function: Function) -> None:
         """Marks what is set in a block that only some ranks enter."""
-        control = Taint(found.why, function.file, getattr(block, "lineno", 1), function.name, True, block)
+        control = here = Taint(found.why, function.file, getattr(block, "lineno", 1), function.name, True, block)
         if found.why != RANK and found.why != EXCEPTION:
             control = Taint(found.why, found.file, control.line, found.function, True, block)
         for node in statements_of(block):
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    # Part of a tensor is other content, no other length.
+                    # Part of a tensor is other content, no other length; a name in a mapping is one item more.
                     changes = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
                     changes = changes or isinstance(node.value, (ast.BinOp, ast.UnaryOp))
                     self._set(target, content(control) if changes else control, function, node)
+                    if isinstance(target, ast.Subscript) and is_key(target.slice):
+                        self._grow(target.value, here, function)
             elif isinstance(node, ast.Return) and not (node.value is None or is_none(node.value)):
                 self._return(function, control, node.value)
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
                 called = node.value.func
                 if isinstance(called, ast.Attribute) and _CHANGES.match(called.attr):
                     self._set(called.value, control, function, node)
+                    self._grow(called.value, here, function)
                 if found.why == RANK:
                     self._marks(node.value, control, function)
 
@@ -328,6 +335,10 @@ class RankTaint:
                 self._set(item, found, function, statement)
         elif isinstance(target, (ast.Subscript, ast.Starred)) and not is_placement(target):
             self._set(target.value, found, function, statement)
+
+    def _grow(self, target: ast.expr, control: Taint, function: Function) -> None:
+        if isinstance(target, ast.Name):
+            self._known.set_grown(function, target.id, control)
 
     def _set_index(self, target: ast.expr, function: Function) -> None:
         if isinstance(target, ast.Subscript):

@@ -110,3 +110,8 @@ def returned_item(function: Function, at: int, count: int) -> tuple[ast.expr, ..
     returned = [node.value for node in function.nodes_of(ast.Return) if isinstance(node, ast.Return)]
     tuples = [value.elts for value in returned if isinstance(value, ast.Tuple) and len(value.elts) == count]
     return tuple(items[at] for items in tuples) if len(tuples) == len(returned) else ()
+
+
+def is_key(index: ast.AST) -> bool:
+    """Whether an index can only be the key of a mapping."""
+    return isinstance(index, ast.JoinedStr) or (isinstance(index, ast.Constant) and isinstance(index.value, str))

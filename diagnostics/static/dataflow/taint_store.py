@@ -24,6 +24,7 @@ class TaintStore:
     _names: NameTaints = field(default_factory=NameTaints)
     _attributes: dict[str, Taint] = field(default_factory=dict)
     _returns: dict[int, Taint] = field(default_factory=dict)
+    _grown: dict[tuple[int, str], Taint] = field(default_factory=dict)
     _changed_at: dict[Key, int] = field(default_factory=dict)
     _now: int = 0
     _read: set[Key] = field(default_factory=set)
@@ -66,6 +67,11 @@ class TaintStore:
         self._read.add((id(function), name))
         return self._names.best(function, name)
 
+    def grown(self, function: Function, name: str) -> Taint | None:
+        """Returns why only some ranks add an item to what has this name."""
+        self._read.add((id(function), name))
+        return self._grown.get((id(function), name))
+
     def at(self, name: ast.Name, function: Function, since: int = 0) -> Taint | None:
         """Returns the weightiest taint that can have come to this use of a name, of what was set after line `since`."""
         self._read.add((id(function), name.id))
@@ -90,6 +96,13 @@ class TaintStore:
     def set_name(self, function: Function, name: str, taint: Taint, line: int) -> None:
         """Adds a taint of a name."""
         if self._names.add(function, name, taint, line):
+            self._change((id(function), name))
+
+    def set_grown(self, function: Function, name: str, taint: Taint) -> None:
+        """Keeps the weightier reason why only some ranks add an item."""
+        known = self._grown.get((id(function), name))
+        if known is None or importance(taint) > importance(known):
+            self._grown[id(function), name] = taint
             self._change((id(function), name))
 
     def _change(self, key: Key) -> None:

@@ -100,11 +100,16 @@ def training_functions(sources: Iterable[SourceFile]) -> frozenset[str]:
     for _ in range(MAX_CALL_DEPTH):
         more = frozenset(node.name for node in functions if _trains(node, found))
         given = {last_name(call.func) for call in calls if any(_is_one_of(value, found) for value in call.args)}
+        given |= {_decorator(one) for node in functions if node.name in more for one in node.decorator_list}
         more |= {name for node in functions if node.name in given for name in _called_parameters(node)}
         if more == found:
             break
         found = more
     return found
+
+
+def _decorator(value: ast.expr) -> str:
+    return last_name(value.func if isinstance(value, ast.Call) else value)
 
 
 def _is_one_of(value: ast.expr, names: frozenset[str]) -> bool:
