@@ -16,6 +16,7 @@ from diagnostics.record.agent_data import CollectiveCall
 
 SCALARS = 16  # elements: so few are metrics
 ENOUGH = 10  # steps
+_SUMS = ("all_reduce", "reduce_scatter", "reduce_scatter_tensor", "all_reduce_coalesced", "reduce")
 _QUIET = {*operations.CARRY_NOTHING, "wait"}
 
 
@@ -35,6 +36,36 @@ def exchanges_model(found: Replicas) -> bool:
         for process in found.processes
         for call in _calls([process])
     )
+
+
+def exchanges_in_forward(found: Replicas) -> bool:
+    """Whether the ranks hand parts of data over, as those do that hold parts of one model."""
+    return any("all_to_all" in call.op or "send" in call.op for call in _calls(found.processes))
+
+
+def reduces_each_step(found: Replicas) -> bool:
+    """Whether each rank sums over as many numbers as the model has in each of its steps, by the group's own counter."""
+    whole = sum(elements(shape) for shape in found.model.shapes)
+    return all(_least_summed(found, process) >= whole for process in found.processes)
+
+
+def _least_summed(found: Replicas, process: JobProcess) -> int:
+    """Returns the fewest elements that it summed up with others in a step; 0 where steps differ or little is known."""
+    agent, rank = process.agent, process.rank
+    if agent is None or rank is None or len(agent.groups) > 1:
+        return 0
+    first, last = found.steps[0], found.steps[-1]
+    began, ended = (found.looks[step][rank].number for step in (first, last))
+    if began is None or ended is None or last == first or (ended - began) % (last - first):
+        return 0
+    each = (ended - began) // (last - first)
+    sums = [
+        elements(call.shape) if call.op in _SUMS else 0
+        for call in agent.collectives
+        if began <= call.number < ended and not call.failed
+    ]
+    known = range(len(sums) - each + 1) if each else ()
+    return min((sum(sums[at : at + each]) for at in known), default=0)
 
 
 def _is_of_the_start(found: Replicas, process: JobProcess, call: CollectiveCall) -> bool:
@@ -85,6 +116,11 @@ def _exceeds(calls: Iterable[CollectiveCall]) -> bool:
         call.op not in _QUIET and (elements(call.shape) > SCALARS or "object" in call.op or "ranks" in call.shape)
         for call in calls
     )
+
+
+def sums_of(process: JobProcess) -> list[CollectiveCall]:
+    """Returns the sums over ranks that it called for, of more than a few numbers."""
+    return [call for call in _calls([process]) if call.op in _SUMS and elements(call.shape) > SCALARS]
 
 
 def _calls(processes: Iterable[JobProcess]) -> Iterable[CollectiveCall]:

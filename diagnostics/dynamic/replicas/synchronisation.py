@@ -13,8 +13,15 @@ from enum import StrEnum
 
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.pending_exchanges import may_yet_exchange
-from diagnostics.dynamic.replicas.replicas import Replicas, replicas
-from diagnostics.dynamic.replicas.sharing import communicates, divides_data, elements, exchanges_model
+from diagnostics.dynamic.replicas.replicas import Replicas, differ, replicas
+from diagnostics.dynamic.replicas.sharing import (
+    communicates,
+    divides_data,
+    elements,
+    exchanges_in_forward,
+    exchanges_model,
+    reduces_each_step,
+)
 from diagnostics.record.parameter_prints import WrapperFacts
 
 ENOUGH = 10  # steps
@@ -28,6 +35,8 @@ class SyncGap(StrEnum):
     LEFT_ALONE = "left-alone"  # inside of DDP, and not among what it synchronises
     SECOND_MODEL = "second-model"  # another model of the job is wrapped, this one is not
     NEVER_WRAPPED = "never-wrapped"  # nothing is exchanged at all
+    IGNORED = "ignored"  # DDP was told to leave them alone, and they train
+    THROWN_AWAY = "thrown-away"  # as much as the gradients is reduced by hand in each step, and the step uses its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +68,10 @@ def unsynchronised(job: Job, gap: SyncGap) -> Unsynchronised | None:
 
 
 def _of_group(job: Job, found: Replicas) -> Iterator[Unsynchronised]:
-    if len(found.steps) < 2 or any(found.last(rank).closure for rank in found.ranks) or exchanges_model(found):
+    if len(found.steps) < 2 or any(found.last(rank).closure for rank in found.ranks):
+        return
+    if exchanges_model(found):
+        yield from _thrown_away(found)
         return
     measured = bool(found.tensors)
     drifting = [index for index in found.tensors if found.drifts(index)] if measured else _kept_to_itself(found)
@@ -78,6 +90,26 @@ def _of_group(job: Job, found: Replicas) -> Iterator[Unsynchronised]:
         )  # fmt: skip
 
 
+def _thrown_away(found: Replicas) -> Iterator[Unsynchronised]:
+    """Yields the replicas that began as equals, reduce as much as their gradients in each step, and never agree again.
+
+    Averages of parameters make them equal from time to time, and those of gradients the gradients at the step.
+    """
+    began_equal = found.tensors and all(found.first_difference(index) != found.steps[0] for index in found.tensors)
+    if not began_equal or found.steps[-1] < ENOUGH or any(found.model.wrapper) or any(found.model.sharded):
+        return
+    apart = [
+        index
+        for index in found.tensors
+        if found.drifts(index) and all(differ(found.gradients(step, index)) for step in found.steps)
+    ]
+    if len(apart) == len(found.tensors) and reduces_each_step(found):
+        yield Unsynchronised(
+            found=found, gap=SyncGap.THROWN_AWAY, tensors=tuple(apart), wrapper=None, measured=True,
+            step=found.steps[0], sure=False,
+        )  # fmt: skip
+
+
 def _kept_to_itself(found: Replicas) -> list[int]:
     """Returns the parameters with gradients on a device, where nothing went between the ranks over ENOUGH steps."""
     last = found.looks[found.steps[-1]].values()
@@ -92,8 +124,13 @@ def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
     side = found.model.wrapper[index]
     wrapper = found.wrapper_of(index)
     if wrapper is not None:
-        if wrapper.hooks or wrapper.ignored or not set(found.ranks) <= set(wrapper.ranks):
+        if wrapper.hooks or not set(found.ranks) <= set(wrapper.ranks):
             return None
+        if wrapper.ignored:
+            # Experts and parts of a table that each rank holds for itself begin apart, or go to and fro in forward.
+            began_equal = found.first_difference(index) != found.steps[0]
+            alone = side <= 0 and began_equal and _works(wrapper) and not exchanges_in_forward(found)
+            return SyncGap.IGNORED if alone else None
         if side > 0:
             return _of_wrapper(found, wrapper, side)
         return SyncGap.LEFT_ALONE if _works(wrapper) else None
