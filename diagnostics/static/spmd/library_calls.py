@@ -29,6 +29,7 @@ class LibraryCall:
     always: bool = True
     when: str = ""
     words: frozenset[str] = frozenset()  # a project that holds one of them fulfils `when`
+    met_since: tuple[int, ...] = ()  # the first version in which ranks meet in it
     since: str = ""  # the name by which a version that does it is imported: under OLD_NAMES some do and some do not
 
 
@@ -136,7 +137,7 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.FABRIC, "broadcast"): LibraryCall(LIGHTNING, f"{_FABRIC}:broadcast"),
     (LibraryType.FABRIC, "save"): LibraryCall(LIGHTNING, f"{_FABRIC}:save", always=False, when=_BY_STRATEGY),
     (LibraryType.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(
-        LIGHTNING, f"{_TRAINER}:save_checkpoint", since="lightning"
+        LIGHTNING, f"{_TRAINER}:save_checkpoint", since="lightning", met_since=(1, 6)
     ),
     (LibraryType.LIGHTNING_TRAINER, "validate"): LibraryCall(LIGHTNING, f"{_TRAINER}:validate"),
     (LibraryType.LIGHTNING_TRAINER, "test"): LibraryCall(LIGHTNING, f"{_TRAINER}:test"),
