@@ -197,6 +197,19 @@ FLAGS: dict[tuple[str, str], LibraryCall] = {
     ("control", "should_log"): LibraryCall(TRANSFORMERS, f"{_HF}:_maybe_log_save_evaluate"),
 }
 
+# Decorators that keep a function to one rank: by their full name, or the method of an object.
+_UTILITIES = "lightning_utilities/core/rank_zero.py"
+KEPT_TO_ONE: dict[str | tuple[LibraryType, str], LibraryCall] = {
+    "lightning.pytorch.utilities.rank_zero.rank_zero_only": LibraryCall(LIGHTNING, f"{_UTILITIES}:rank_zero_only"),
+    "lightning.fabric.utilities.rank_zero.rank_zero_only": LibraryCall(LIGHTNING, f"{_UTILITIES}:rank_zero_only"),
+    "lightning_utilities.core.rank_zero.rank_zero_only": LibraryCall(LIGHTNING, f"{_UTILITIES}:rank_zero_only"),
+    (LibraryType.ACCELERATOR, "on_main_process"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:on_main_process"),
+    (LibraryType.ACCELERATOR, "on_local_main_process"): LibraryCall(
+        ACCELERATE, f"{_ACCELERATOR}:on_local_main_process"
+    ),
+    (LibraryType.ACCELERATOR, "on_last_process"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:on_last_process"),
+}
+
 QUIET: dict[str, LibraryCall] = {
     "torchmetrics compute() of Metric(sync_on_compute=False)": LibraryCall(
         METRICS, "torchmetrics/metric.py:_wrap_compute", when="_to_sync is sync_on_compute"
