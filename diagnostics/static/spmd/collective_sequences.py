@@ -306,7 +306,8 @@ class CollectiveSequences:
         for target in self.project.targets(call, function):
             if self.communication.of_function(target) is None or is_generator(target):
                 continue
-            handed = replace(assumption, facts=handed_on(assumption.facts, call, target))
+            facts = handed_on(assumption.facts, call, target)
+            handed = assumption if facts is assumption.facts else replace(assumption, facts=facts)
             inner = self._function(target, handed, depth - 1)
             way.items += inner.items
             way.met += [self._behind(call, function, one, sure=reach.sure) for one in inner.met]
