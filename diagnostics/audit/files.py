@@ -21,6 +21,7 @@ LARGEST = {
     FileKind.SHELL: 1 << 18,
     FileKind.DOCKERFILE: 1 << 18,
     FileKind.MAKEFILE: 1 << 18,
+    FileKind.REQUIREMENTS: 1 << 16,
 }
 LARGEST_NOTEBOOK = 64 << 20  # most of it pictures; of its code, as much is read as of other Python
 # Hidden folders are read, for the start-up scripts and workflows in them, but those of other tools.
@@ -126,6 +127,8 @@ def kind_of(path: Path) -> FileKind | None:
         return FileKind.DOCKERFILE
     if name in MAKEFILES or path.suffix == ".mk":
         return FileKind.MAKEFILE
+    if path.suffix == ".txt" and "requirements" in (path.stem.partition("-")[0].partition("_")[0], path.parent.name):
+        return FileKind.REQUIREMENTS
     if path.suffix or name.startswith("."):
         return SUFFIXES.get(path.suffix.lower())
     if not stat.S_ISREG(path.stat().st_mode):

@@ -12,10 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from diagnostics.static.spmd.library_calls import FLAGS, FUNCTIONS, METHODS, QUIET, LibraryCall
+from diagnostics.static.spmd.library_calls import FLAGS, FUNCTIONS, KEPT_TO_ONE, METHODS, QUIET, LibraryCall
 
 IN_RANKS = Path(__file__).parent / "library_calls_in_ranks.py"
-ROWS: list[LibraryCall] = [*FUNCTIONS.values(), *METHODS.values(), *FLAGS.values(), *QUIET.values()]
+ROWS: list[LibraryCall] = [
+    *FUNCTIONS.values(),
+    *METHODS.values(),
+    *FLAGS.values(),
+    *KEPT_TO_ONE.values(),
+    *QUIET.values(),
+]
 LIBRARIES = sorted({row.library.partition(" ")[0] for row in ROWS})
 
 
@@ -49,6 +55,16 @@ def test_torch_waits_where_the_table_says_so_and_nowhere_else(tmp_path: Path) ->
         "checkpoint.save": True,
         "checkpoint.load": True,
     }
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_rank_zero_only_runs_its_function_on_rank_0_alone(rank: int) -> None:
+    if importlib.util.find_spec("lightning_utilities") is None:
+        pytest.skip("lightning_utilities is not installed")
+    from lightning_utilities.core.rank_zero import rank_zero_only
+
+    rank_zero_only.rank = rank
+    assert rank_zero_only(lambda: "ran")() == ("ran" if rank == 0 else None)
 
 
 def test_accelerate_waits_where_the_table_says_so_and_nowhere_else(tmp_path: Path) -> None:

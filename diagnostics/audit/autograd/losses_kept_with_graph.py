@@ -73,6 +73,8 @@ def _judged(
     if lifetime is None or any(one.keeps_graph for one in loop.backwards):
         return
     ran = next(one for one in loop.backwards if loss in one.names)
+    if _is_set_between(loss, ran.call, node, loop.loop):
+        return  # by then the name holds another value than the one that backward ran from
     yield violation(
         file,
         node,
@@ -85,6 +87,16 @@ def _judged(
         confidence=lifetime,
         edits=_edits(value, loss),
     )
+
+
+def _is_set_between(name: str, ran: ast.AST, kept: ast.AST, loop: Loop) -> bool:
+    lines = range(getattr(ran, "lineno", 0) + 1, getattr(kept, "lineno", 0))
+    return any(
+        isinstance(node, ast.Assign) and node.lineno in lines
+        and any(ast.unparse(part) == name for one in node.targets for part in getattr(one, "elts", [one]))
+        and not any(isinstance(one, ast.expr) and ast.unparse(one) == name for one in walk(node.value))
+        for node in walk(loop)
+    )  # fmt: skip
 
 
 def _handed(

@@ -15,6 +15,7 @@ from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LO
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
@@ -23,6 +24,7 @@ from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
+_SHARDS = {"fully_shard", "FullyShardedDataParallel", "FSDP"}
 _LOCAL_DATA = ("next", "item")
 # What a person calls the reason why ranks can differ.
 WORDS = {
@@ -117,7 +119,8 @@ def _usually_meets(reach: CollectiveSite, project: Project) -> bool:
     if reach.op.endswith("state_dict"):
         if _shards_later(reach):
             return False
-        return any(file.words & {"fully_shard", "FullyShardedDataParallel", "FSDP"} for file in project.python)
+        _, function = reach.leaf
+        return not _SHARDS.isdisjoint(project.fact(ImportClosures).words(function.file))
     if reach.op == "save_checkpoint":
         return True
     if reach.meeting is SyncKind.FORWARD:

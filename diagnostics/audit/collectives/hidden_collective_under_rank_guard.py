@@ -22,18 +22,22 @@ What it cannot see: whether a model is sharded, where it is wrapped in another p
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings, steps_to
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow import rank_words
-from diagnostics.static.program.functions import last_name
+from diagnostics.static.dataflow.taint_sources import RANK, source_of
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sequences import counts
-from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
+from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
 from diagnostics.static.spmd.divergent_branch import DivergenceShape
+from diagnostics.static.spmd.library_calls import KEPT_TO_ONE
 
 CODE = "A202"
 NAME = "hidden-collective-under-rank-guard"
@@ -69,5 +73,19 @@ def _decorated(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     "ranks meet: rank 0 waits there until the timeout",
                     "call the part that needs all ranks outside of the decorated function",
                     steps=tuple(steps_to(reach, project, "")),
-                    confidence=Confidence.CONFIRMED if reach.sure else Confidence.POSSIBLE,
+                    confidence=_sureness(reach, decorator, function, project),
                 )  # fmt: skip
+
+
+def _sureness(reach: CollectiveSite, decorator: ast.expr, function: Function, project: Project) -> Confidence:
+    """CONFIRMED where the decorator is a library's, or the project's own text asks for the rank; else by its name."""
+    if not reach.sure:
+        return Confidence.POSSIBLE
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    outer = function.outer or project.module_of(function.source)
+    known = project.name(called, outer) in KEPT_TO_ONE
+    if isinstance(called, ast.Attribute):
+        kinds = project.fact(CollectiveSites).objects.of(called.value, outer)
+        known = known or any((kind, called.attr) in KEPT_TO_ONE for kind in kinds)
+    asks = (source_of(node) == RANK for one in project.meant(called, outer) for node in walk(one.syntax))
+    return Confidence.CONFIRMED if known or any(asks) else Confidence.LIKELY

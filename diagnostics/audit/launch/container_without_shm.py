@@ -19,6 +19,7 @@ What it cannot see: what the image starts by itself, the daemon's default-shm-si
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import yaml
@@ -40,6 +41,7 @@ SEVERITY = Severity.WARNING
 READS = frozenset({FileKind.SHELL, FileKind.YAML})
 CHECKLIST = "containers get shared memory"
 _ENGINES = ("docker", "podman", "nvidia-docker", "nerdctl")
+_NO_WORKERS = re.compile(r"--?[\w-]*workers[= ]0(?!\S)")
 _SHM = "/dev/shm"  # noqa: S108 - a name in a file, nothing is written there
 
 
@@ -109,8 +111,10 @@ def _sureness(found: Training | None) -> Confidence | None:
     launcher = found.launcher
     several = launcher is not None and (launcher.ranks_here or 2) > 1
     words = " ".join(found.layers[-1].program) if found.layers else ""
-    workers = found.program is not None and "num_workers" in found.program.words
-    return Confidence.LIKELY if several or workers or "workers" in words else Confidence.POSSIBLE
+    workers = "workers" in words or (found.program is not None and "num_workers" in found.program.words)
+    if _NO_WORKERS.search(words):
+        workers = False  # its own data loaders hand nothing over
+    return Confidence.LIKELY if several or workers else Confidence.POSSIBLE
 
 
 def _hit(

@@ -45,8 +45,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the commands that start a distributed program without a launcher."""
     for script in embedded_scripts(file):
         for ran in script.commands:
-            if not _is_given_ranks(ran) and not (script.home == "file" and _is_launched(file, project)):
-                yield from _alone(file, project, script, ran)
+            if not _is_given_ranks(ran):
+                found = _alone(file, project, script, ran)
+                yield from (one for one in found if not (script.home == "file" and _is_launched(file, project)))
 
 
 def _alone(file: ProjectFile, project: Project, script: Script, ran: CommandContext) -> Iterator[Violation]:

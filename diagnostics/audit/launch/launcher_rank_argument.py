@@ -15,7 +15,8 @@ Good:
 
     torchrun --standalone --nproc-per-node 2 train.py                 # int(os.environ["LOCAL_RANK"])
 
-What it cannot see: which PyTorch the job runs with; before 2.0 torch.distributed.launch passed --local_rank.
+What it cannot see: which PyTorch the job runs with, where no list of requirements, environment or image of the
+project says so; before 2.0 torch.distributed.launch passed --local_rank.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from diagnostics.static.launch_files.launched_program import script_file
 from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.declared_versions import DeclaredVersions
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -102,6 +104,8 @@ def _launched(file: ProjectFile, project: Project, ran: CommandContext, launch: 
             return
         if any(re.fullmatch(r"python3\.[0-7]", word) for word in ran.words):
             return  # no PyTorch 2 runs there
+        if project.fact(DeclaredVersions).is_older("torch", (2,)):
+            return
         text = f"torch.distributed.launch passes {_DASH} to {launch.script}, which knows only {_UNDERSCORE} ({where})"
         fix = f"torchrun and LOCAL_RANK of the environment; or add_argument({_DASH!r}, {_UNDERSCORE!r}, type=int)"
     else:

@@ -92,6 +92,8 @@ def _in_yaml(file: ProjectFile) -> Iterator[Violation]:
         for mapping, _, _ in mappings(document):
             here = entries(mapping)
             for name, node in here.items():
+                if node.tag.startswith("!"):
+                    continue  # what a program makes of it: `!Ref Key`, `!GetAtt Function.Arn`, `!vault |`
                 yield from _hit(file, line_of(node), name, scalar(node))
             for key in ("env", "environment"):
                 for name, given in environment_entries(here.get(key)):

@@ -103,8 +103,8 @@ def _source_call(call: ast.Call) -> str | None:
         return ORDER
     if name in ("empty", "full", "poll", "qsize") and "queue" in module.lower():
         return DATA
-    if name == "next":
-        return DATA
+    if name == "next":  # the first of a comprehension differs where what it goes through does
+        return None if call.args and isinstance(call.args[0], ast.GeneratorExp) else DATA
     if name in ("environ.get", "getenv") or module.endswith("environ"):
         return ENVIRONMENT
     return None

@@ -18,6 +18,8 @@ _PLACEHOLDER = re.compile(
 )
 _REFERENCE = re.compile(r"^[$@~/.]|^\{\{|^file:|^vault:|^arn:|^env[:.]|\$\{|\$\(|\{\w*\}|^os\.|^gs://|^s3://")
 _FREE = re.compile(r"_(?:FILE|PATH|URL|URI|NAME|DIR|TYPE|REF|ENDPOINT|LENGTH|ID)$", re.IGNORECASE)
+# Where something lies: `models/2433d39e/function.zip`.
+_PLACE = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+\.[A-Za-z][A-Za-z0-9]{0,7}")
 # Made to be given away with a program: PostHog's project keys, Stripe's publishable ones, Supabase's.
 _PUBLIC = re.compile(r"^(?:phc_|pk_(?:live|test)_|sb_publishable_)")
 _DIGEST = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")  # what md5, sha1 and sha256 give
@@ -32,7 +34,7 @@ def is_secret_literal(name: str, value: str) -> Confidence | None:
     plain = value.strip().strip("\"'")
     if len(plain) < SHORTEST or len(plain) > 4096 or _is_placeholder(plain) or any(char.isspace() for char in plain):
         return None
-    if _PUBLIC.match(plain):
+    if _PUBLIC.match(plain) or _PLACE.fullmatch(plain):
         return None
     if hidden(plain) != plain and "://" not in plain:
         return Confidence.CONFIRMED

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from diagnostics.static.launch_files.launcher_environments import EXPORTERS
 from diagnostics.static.launch_files.subprocess_commands import argv_text
 from diagnostics.static.ordering.script_execution import ExecutedStatement, steps
 from diagnostics.static.program.ast_walk import walk
@@ -69,7 +70,7 @@ def starts_ranks(program: ProjectFile, project: Project) -> tuple[RankVariableUs
 def _needs_launcher(program: ProjectFile, project: Project) -> RankVariableUse | None:
     found: RankVariableUse | None = None
     for one in steps(program, project):
-        if _asks_or_sets(one.node) or _started(one, project) is not None:
+        if _asks_or_sets(one.node) or _exports(one, project) or _started(one, project) is not None:
             return None
         read = _read(one, project) if found is None else None
         if read is not None:
@@ -136,6 +137,12 @@ def _asks_or_sets(node: ast.AST) -> bool:
         if isinstance(one, ast.Call) and last_name(one.func) == "is_torchelastic_launched":
             return True
     return False
+
+
+def _exports(one: ExecutedStatement, project: Project) -> bool:
+    """Whether a statement has a library set the variables of ranks."""
+    names = (project.name(node.func, one.function) for node in walk(one.node) if isinstance(node, ast.Call))
+    return any(name in EXPORTERS and "RANK" in EXPORTERS[name].sets for name in names)
 
 
 def _started(one: ExecutedStatement, project: Project) -> tuple[ast.AST, str] | None:

@@ -17,7 +17,8 @@ MOST_CHARACTERS = 1 << 19
 DEEPEST = 60
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, the same nodes
 _BRACKETS = re.compile(r"[\[{\]}]")
-_INLINE = re.compile(r"(?:[-?]\x20+){60}|\n\x20{500}")  # lists in lists on one line, and very deep indents
+_INLINE = re.compile(r"[-?]\x20+(?:[-?]\x20+){59}")  # lists in lists on one line
+_INDENTED = "\n" + " " * 500
 Path = tuple[str, ...]
 
 
@@ -38,7 +39,7 @@ def is_deep(text: str) -> bool:
         opened = opened + 1 if bracket[0] in "[{" else max(opened - 1, 0)
         if opened > DEEPEST:
             return True
-    return _INLINE.search(text) is not None
+    return _INDENTED in text or _INLINE.search(text) is not None
 
 
 def mappings(node: yaml.Node, path: Path = (), above: tuple[yaml.MappingNode, ...] = ()) -> Iterator[Found]:

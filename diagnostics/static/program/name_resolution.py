@@ -242,6 +242,13 @@ class NameResolution(CallGraph):
             found.setdefault(self.dotted_of(one.shown), one.shown)
         return found
 
+    @cached_property
+    def _files_of_module(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for one in self.python:
+            found[self.dotted_of(one.shown)].append(one.shown)
+        return dict(found)
+
     def dotted_of(self, file: str) -> str:
         """Returns a file's module name: from the topmost folder that is a package on."""
         return self._dotted[file]
@@ -274,8 +281,7 @@ class NameResolution(CallGraph):
         tail = module.split(".")
         fit = []
         for shown in self._by_tail.get(tail[-1], ()):
-            parts = PurePath(shown).with_suffix("").parts
-            parts = parts[:-1] if parts[-1] == "__init__" else parts
+            parts = _module_parts(shown)
             if list(parts[-len(tail) :]) == tail:
                 fit.append((shown, parts[: len(parts) - len(tail)]))
         here = PurePath(file).parent.parts
@@ -304,7 +310,14 @@ class NameResolution(CallGraph):
                         yield alias.asname or alias.name, (found, name)
 
     def _file_of(self, file: str, module: str) -> str:
-        return (self.file_of_module.get(module, "") or self._module(file, module)) if module else ""
+        """Returns the file that a module is: of several of one name the nearest above, where Python looks first."""
+        several = self._files_of_module.get(module, ())
+        here, tail = PurePath(file).parts[:-1], len(module.split("."))
+        roots = [(_module_parts(one)[:-tail], one) for one in several]
+        above = [(len(root), one) for root, one in roots if here[: len(root)] == root]
+        if above or not module:
+            return max(above)[1] if above else ""
+        return self._module(file, module) or (several[0] if several else "")
 
     def _behind(self, file: str, name: str, rounds: int = MOST_EXPANDED) -> tuple[str, str]:
         """Returns (file, name) of what a module's own import of `name` brings in."""
@@ -324,6 +337,11 @@ class NameResolution(CallGraph):
             one.shown: frozenset(node.name for node in one.all_statements if isinstance(node, kinds))
             for one in self.python
         }
+
+
+def _module_parts(shown: str) -> tuple[str, ...]:
+    parts = PurePath(shown).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
 
 
 def _is_deep(file: ProjectFile) -> bool:

@@ -27,6 +27,7 @@ class FileKind(StrEnum):
     YAML = "yaml"
     DOCKERFILE = "dockerfile"
     MAKEFILE = "makefile"
+    REQUIREMENTS = "requirements"  # of pip: no rule reads it, it says which versions the others are about
     OTHER = "other"
 
 

@@ -16,6 +16,7 @@ from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function, is_generator, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
+from diagnostics.static.spmd.common_conditions import Facts, handed_on, known_by
 from diagnostics.static.spmd.sequence_values import (
     BREAK,
     CONTINUE,
@@ -42,6 +43,7 @@ class BranchAssumption:
     decision: ast.AST
     value: bool
     on: ConcreteRank | None = None
+    facts: Facts = frozenset()  # what the tests beside that for the rank come to, in the function followed
 
 
 @dataclass(eq=False)
@@ -216,6 +218,9 @@ class CollectiveSequences:
         """Returns how a test falls under the assumption, None where that is open."""
         if statement is assumption.decision and assumption.on is None:
             return assumption.value
+        known = known_by(test, assumption.facts)
+        if known is not None:
+            return known
         return self._truth(test, function, assumption)
 
     def _truth(self, test: ast.expr, function: Function, assumption: BranchAssumption) -> bool | None:
@@ -301,7 +306,9 @@ class CollectiveSequences:
         for target in self.project.targets(call, function):
             if self.communication.of_function(target) is None or is_generator(target):
                 continue
-            inner = self._function(target, assumption, depth - 1)
+            facts = handed_on(assumption.facts, call, target)
+            handed = assumption if facts is assumption.facts else replace(assumption, facts=facts)
+            inner = self._function(target, handed, depth - 1)
             way.items += inner.items
             way.met += [self._behind(call, function, one, sure=reach.sure) for one in inner.met]
             return

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.declared_versions import DeclaredVersions
 from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
@@ -199,12 +200,17 @@ class CollectiveSites:
             name, receiver = "__call__", call.func
         for kind in self.objects.of(receiver, function):
             known = METHODS.get((kind, name))
-            if known is not None:
+            if known is not None and not self._is_before(known):
                 meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
                 sure = self._is_sure(known) and not (known.since and self._is_old(known, function))
                 return CollectiveSite(name.strip("_"), meeting, ((call, function),), sure, label=label)
         return None
+
+    def _is_before(self, known: LibraryCall) -> bool:
+        """Whether the project asks for a version of the library in which ranks do not meet in the call."""
+        library = known.library.partition(" ")[0]
+        return bool(known.met_since) and self.project.fact(DeclaredVersions).is_older(library, known.met_since)
 
     def _is_old(self, known: LibraryCall, function: Function) -> bool:
         """Whether the file imports a library by the name of versions in which the call may not have met."""

@@ -29,6 +29,7 @@ class LibraryCall:
     always: bool = True
     when: str = ""
     words: frozenset[str] = frozenset()  # a project that holds one of them fulfils `when`
+    met_since: tuple[int, ...] = ()  # the first version in which ranks meet in it
     since: str = ""  # the name by which a version that does it is imported: under OLD_NAMES some do and some do not
 
 
@@ -136,7 +137,7 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.FABRIC, "broadcast"): LibraryCall(LIGHTNING, f"{_FABRIC}:broadcast"),
     (LibraryType.FABRIC, "save"): LibraryCall(LIGHTNING, f"{_FABRIC}:save", always=False, when=_BY_STRATEGY),
     (LibraryType.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(
-        LIGHTNING, f"{_TRAINER}:save_checkpoint", since="lightning"
+        LIGHTNING, f"{_TRAINER}:save_checkpoint", since="lightning", met_since=(1, 6)
     ),
     (LibraryType.LIGHTNING_TRAINER, "validate"): LibraryCall(LIGHTNING, f"{_TRAINER}:validate"),
     (LibraryType.LIGHTNING_TRAINER, "test"): LibraryCall(LIGHTNING, f"{_TRAINER}:test"),
@@ -194,6 +195,19 @@ FLAGS: dict[tuple[str, str], LibraryCall] = {
     ("control", "should_epoch_stop"): LibraryCall(TRANSFORMERS, f"{_HF}:_inner_training_loop"),
     ("control", "should_evaluate"): LibraryCall(TRANSFORMERS, f"{_HF}:_maybe_log_save_evaluate"),
     ("control", "should_log"): LibraryCall(TRANSFORMERS, f"{_HF}:_maybe_log_save_evaluate"),
+}
+
+# Decorators that keep a function to one rank: by their full name, or the method of an object.
+_UTILITIES = "lightning_utilities/core/rank_zero.py"
+KEPT_TO_ONE: dict[str | tuple[LibraryType, str], LibraryCall] = {
+    "lightning.pytorch.utilities.rank_zero.rank_zero_only": LibraryCall(LIGHTNING, f"{_UTILITIES}:rank_zero_only"),
+    "lightning.fabric.utilities.rank_zero.rank_zero_only": LibraryCall(LIGHTNING, f"{_UTILITIES}:rank_zero_only"),
+    "lightning_utilities.core.rank_zero.rank_zero_only": LibraryCall(LIGHTNING, f"{_UTILITIES}:rank_zero_only"),
+    (LibraryType.ACCELERATOR, "on_main_process"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:on_main_process"),
+    (LibraryType.ACCELERATOR, "on_local_main_process"): LibraryCall(
+        ACCELERATE, f"{_ACCELERATOR}:on_local_main_process"
+    ),
+    (LibraryType.ACCELERATOR, "on_last_process"): LibraryCall(ACCELERATE, f"{_ACCELERATOR}:on_last_process"),
 }
 
 QUIET: dict[str, LibraryCall] = {

@@ -18,6 +18,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sequences import BranchAssumption, CollectiveSequences, counts, leaving
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites
+from diagnostics.static.spmd.common_conditions import common_facts
 from diagnostics.static.spmd.divergent_branch import (
     Asking,
     Branch,
@@ -118,10 +119,11 @@ class StaticDivergence:
         """Yields the branches on the rank that part ranks: those whose difference no other one makes up for."""
         parted: list[tuple[Asking, CollectiveSequence, CollectiveSequence]] = []
         for node, ranks in asking:
-            whole = [self.ways.way(function, BranchAssumption(node, True, on)) for on in ranks]
+            facts = common_facts(node.test, function, self.tests)
+            whole = [self.ways.way(function, BranchAssumption(node, True, on, facts)) for on in ranks]
             if self.ways.exhausted or not ways_differ(*whole):
                 continue
-            one, other = (self.ways.part(node, function, BranchAssumption(node, True, on)) for on in ranks)
+            one, other = (self.ways.part(node, function, BranchAssumption(node, True, on, facts)) for on in ranks)
             if comes_to_the_same(one, other, whole):
                 continue
             if one.items != other.items:
