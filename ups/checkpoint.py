@@ -37,7 +37,7 @@ from ups.models.correction import Correction
 from ups.models.denoiser import Denoiser
 from ups.models.patches import token_grid
 from ups.models.steady import SteadySolver
-from ups.models.surrogate import Surrogate
+from ups.models.surrogate import SteadySurrogate, Surrogate
 from ups.run_folder import sync_folder
 
 FORMAT = 1
@@ -59,33 +59,32 @@ class Best:
     epoch: int
     step: int
 
-    def surrogate(self, device: torch.device | str = "cpu") -> Surrogate:
-        """Returns the model on `device`, in evaluation mode."""
+    def surrogate(self, device: torch.device | str = "cpu", stage: str = "operator") -> Surrogate:
+        """Returns the model on `device`, in evaluation mode; after stage "diffusion" or "consistency" it corrects."""
         autoencoder = build_autoencoder(self.config, self.spec)
         operator = build_latent_operator(self.config, self.spec)
         autoencoder.load_state_dict(self.autoencoder)
         operator.load_state_dict(self.operator)
-        return Surrogate(autoencoder, operator, self.normalisation, self.spec).to(device).eval()
+        correction = None
+        if stage != "operator":
+            student = stage == "consistency"
+            denoiser = build_denoiser(self.config, self.spec, student=student)
+            denoiser.load_state_dict(self.later[stage])
+            correction = build_correction(self.config, denoiser, student=student)
+        return Surrogate(autoencoder, operator, self.normalisation, self.spec, correction).to(device).eval()
 
-    def models(self) -> dict[str, nn.Module]:
-        """Returns everything the checkpoint can predict with, by stage."""
-        found: dict[str, nn.Module] = {"operator": self.surrogate()}
+    def predictors(self, device: torch.device | str = "cpu") -> dict[str, Surrogate | SteadySurrogate]:
+        """Returns everything the checkpoint can predict with, by the stage that made it."""
+        found: dict[str, Surrogate | SteadySurrogate] = {"operator": self.surrogate(device)}
         for stage in self.later:
-            found[stage] = self.solver() if stage == "steady" else self.correction(stage)
+            found[stage] = self.solver(device) if stage == "steady" else self.surrogate(device, stage)
         return found
 
-    def correction(self, stage: str, device: torch.device | str = "cpu") -> Correction:
-        """Returns what stage "diffusion" or "consistency" has trained, in evaluation mode."""
-        student = stage == "consistency"
-        denoiser = build_denoiser(self.config, self.spec, student=student)
-        denoiser.load_state_dict(self.later[stage])
-        return build_correction(self.config, denoiser, student=student).to(device).eval()
-
-    def solver(self, device: torch.device | str = "cpu") -> SteadySolver:
+    def solver(self, device: torch.device | str = "cpu") -> SteadySurrogate:
         """Returns what stage "steady" has trained, in evaluation mode."""
         solver = build_steady_solver(self.config, self.spec, self.normalisation)
         solver.load_state_dict(self.later["steady"])
-        return solver.to(device).eval()
+        return SteadySurrogate(solver, self.normalisation).to(device).eval()
 
 
 def build_autoencoder(config: UpsConfig, spec: FieldSpec) -> FieldAutoencoder:

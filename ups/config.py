@@ -100,9 +100,9 @@ class OperatorConfig:
 class DiffusionConfig:
     """The diffusion of the operator's residual; its network is of the operator's architecture and size."""
 
-    sigma_min: Positive = 0.02  # the least noise, in units of the residual's own standard deviation
-    sigma_max: Positive = 20.0  # the most: nothing of the residual is seen in it
-    steps: NumberFromZero = 3  # from the most to the least, of two evaluations each, and one at the end
+    sigma_min: Positive = 0.05  # the least noise, in units of the residual's own standard deviation
+    sigma_max: Positive = 10.0  # the most: nothing of the residual is seen in it
+    steps: Count = 4  # from the most noise to the least, of one evaluation each, and one at the end
     members: Annotated[int, Range(least=2)] = 4  # draws whose spread validation and evaluation compare with the error
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class DiffusionConfig:
 class ConsistencyConfig:
     """The student of the diffusion that needs one step."""
 
-    levels: Annotated[int, Range(least=2)] = 12  # steps of the teacher between most and least noise, learnt one by one
+    levels: Annotated[int, Range(least=2)] = 16  # steps of the teacher between most and least noise, learnt one by one
     target_decay: ShareBelowOne = 0.95  # of the average of the student's weights that it is compared with
 
 

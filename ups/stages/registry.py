@@ -35,10 +35,15 @@ def make_stage(
 
 
 def trained_before(name: str, folder: RunFolder) -> dict[str, Any]:
-    """Returns the states that stage `name` builds on, by stage. Raises ConfigError where one was not trained."""
+    """Returns the states of earlier stages by stage, those that `name` needs and those that are there.
+
+    Raises ConfigError where one that it needs was not trained.
+    """
     found: dict[str, Any] = {}
-    for earlier in NEEDS[name]:
+    for earlier in ORDER[: ORDER.index(name)]:
         path = folder.trained(earlier)
+        if not path.exists() and earlier not in NEEDS[name]:
+            continue
         if not path.exists():
             raise ConfigError(
                 f"stage {name} needs the trained {earlier}, and {path} is not there",

@@ -76,7 +76,7 @@ class Stage(Quiet):
         trained: Trained | None = None,
         cached: bool = False,
     ) -> None:
-        """See the operator's stage; nothing of `trained` is used, it is kept with the solver. Raises ConfigError."""
+        """See the operator's stage; `trained` is not used, and kept with the solver. Raises ConfigError."""
         self.config, self.device, self.trained = config, device, trained or {}
         self.material = material = material if material is not None else alone(config)
         if material.spec.kind != "steady":
@@ -108,4 +108,5 @@ class Stage(Quiet):
         """Returns the states of the surrogate and of the solver beside it."""
         solver: Any = module.solver
         earlier = {name: self.trained.get(name) for name in ("autoencoder", "operator")}
-        return {**earlier, "later": {"steady": solver.state_dict()}}
+        others = {name: self.trained[name] for name in ("diffusion", "consistency") if name in self.trained}
+        return {**earlier, "later": {**others, "steady": solver.state_dict()}}
