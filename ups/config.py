@@ -255,6 +255,15 @@ class OutputConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineConfig:
+    """What `ups pipeline` asks of a result."""
+
+    gate_samples: Count = 8  # of the validation split, for the small evaluation before the large one
+    gate_share: Positive = 1.0  # the model's nRMSE must be below this share of what needs no training
+    leaderboard: Path = Path("reports/leaderboard.jsonl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpsConfig:
     """One experiment."""
 
@@ -271,6 +280,7 @@ class UpsConfig:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     tracking: TrackingConfig = field(default_factory=TrackingConfig)
+    pipeline: PipelineConfig = field(default_factory=PipelineConfig)
 
     @property
     def cache_dir(self) -> Path:

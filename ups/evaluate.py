@@ -138,12 +138,13 @@ class _Trajectories:
             self.rollout[self.ours.row(stage)].add(one.rollout(true[:, 0], times), after)
             if stage not in CORRECTIONS:
                 continue
+            several, generator = self.ours.repeated(before), self.ours.generator(samples)
             ways = {
-                "one step": partial(self._one_step, one, before),
-                "rollout": partial(one.rollout, true[:, 0], times),
+                KINDS[0]: self._one_step(one, several, generator),
+                KINDS[1]: one.rollout(several[:, 0], times, generator),
             }
-            for kind, draw in ways.items():
-                members = torch.stack([draw(generator=generator) for generator in self.ours.generators(samples)])
+            for kind, drawn in ways.items():
+                members = self.ours.apart(drawn)
                 self.calibration[f"{stage}, {kind}"].add(members.flatten(1, 2), after.flatten(0, 1))
                 table = self.step if kind == KINDS[0] else self.rollout
                 table[f"{stage}_ensemble"].add(members.mean(0), after)
@@ -157,16 +158,11 @@ class _Trajectories:
             self.examples += examples[: EXAMPLES - len(self.examples)]
 
     def _one_step(self, one: Surrogate, before_BTXC: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        times, samples = self.spec.times, len(before_BTXC)
-        steps = [
-            one.step(
-                before_BTXC[:, frame],
-                one.conditions(float(times[frame + 1] - times[frame]), float(times[frame]), samples),
-                generator,
-            )
-            for frame in range(before_BTXC.shape[1])
-        ]
-        return torch.stack(steps, dim=1)
+        times, count = torch.as_tensor(self.spec.times, dtype=torch.float32), len(before_BTXC)
+        cond_TK = one.conditions(0.0, 0.0, len(times) - 1).clone()
+        cond_TK[:, 0], cond_TK[:, 1] = times.diff(), times[:-1]
+        after = one.step(before_BTXC.flatten(0, 1), cond_TK.repeat(count, 1), generator)
+        return torch.unflatten(after, 0, (count, len(times) - 1))
 
     def numbers(self) -> dict[str, Any]:
         times = self.spec.times.tolist()
@@ -206,9 +202,10 @@ class _Steady:
             predicted = self.ours.timed(stage, len(given), partial(one.step, given, conditions))
             found[self.ours.row(stage)] = predicted
             if stage in CORRECTIONS:
-                members = [one.step(given, conditions, generator) for generator in self.ours.generators(samples)]
-                self.calibration[stage].add(torch.stack(members), true)
-                found[f"{stage}_ensemble"] = torch.stack(members).mean(0)
+                several = [self.ours.repeated(part) for part in (given, conditions)]
+                members = self.ours.apart(one.step(*several, self.ours.generator(samples)))
+                self.calibration[stage].add(members, true)
+                found[f"{stage}_ensemble"] = members.mean(0)
         for name, u_BXC in found.items():
             self.step[name].add(u_BXC.unsqueeze(1), true.unsqueeze(1))
         for name, left in self.left.items():
@@ -251,9 +248,16 @@ class _Ours:
     def calibration(self) -> Calibration:
         return Calibration(self.members)
 
-    def generators(self, samples: np.ndarray) -> list[torch.Generator]:
-        seeds = (int(samples[0]) * self.members + member for member in range(self.members))
-        return [torch.Generator().manual_seed(seed) for seed in seeds]
+    def generator(self, samples: np.ndarray) -> torch.Generator:
+        return torch.Generator().manual_seed(int(samples[0]))
+
+    def repeated(self, given: Tensor) -> Tensor:
+        """Returns the samples once for each member, (M * B, ...): all members are drawn in one pass."""
+        return given.repeat(self.members, *(1 for _ in given.shape[1:]))
+
+    def apart(self, drawn: Tensor) -> Tensor:
+        """Returns what was drawn for `repeated` samples as (M, B, ...)."""
+        return torch.unflatten(drawn, 0, (self.members, -1))
 
     def timed(self, stage: str, steps: int, predict: Callable[[], Tensor]) -> Tensor:
         began = time.perf_counter()

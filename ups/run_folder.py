@@ -41,6 +41,7 @@ FREE_TO_CHANGE = (
     "training.max_skips",
     "training.checkpoint",  # and checkpoint_every_steps
     "tracking",
+    "pipeline",
     "stages.run",
     *(f"stages.{stage}.{key}" for stage in ORDER for key in ("accumulate", "max_steps")),
 )

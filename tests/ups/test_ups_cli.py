@@ -26,7 +26,7 @@ def test_help_lists_every_command_and_imports_no_torch() -> None:
     told = ups("--help", prepare=WITHOUT)
     assert (told.returncode, told.stderr) == (0, "")
     assert [line.split()[0] for line in told.stdout.split("Commands:")[1].split("\n\n")[0].split("\n  ")[1:]
-            if not line.startswith(" ")] == ["cache", "data", "evaluate", "export", "track", "train"]  # fmt: skip
+            if not line.startswith(" ")] == ["cache", "data", "evaluate", "export", "pipeline", "predict", "track", "train"]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,11 @@ def command(
 
 
 def _evaluate(best: Any, spec: Any, samples: Any, split: Any) -> Evaluation:
+    import torch
+
     from ups.evaluate import evaluate
 
+    torch.set_num_threads(best.config.training.threads_per_rank)  # more of them wait for each other on busy cores
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("evaluating", total=len(samples))
@@ -96,10 +99,10 @@ def _show(numbers: Mapping[str, Any]) -> None:
 
 def _table(columns: Mapping[str, Any]) -> Table:
     shown = {name: values for name, values in columns.items() if name in NAMES}
-    table = Table(box=None, padding=(0, 2))
+    table = Table(box=None, padding=(0, 2, 0, 0) if len(shown) > SIDE_BY_SIDE else (0, 2))
     if len(shown) > SIDE_BY_SIDE:  # models below each other, the numbers that tell them apart beside each other
         for name in ("", *FEW):
-            table.add_column(name, justify="right" if name else "left")
+            table.add_column(name, justify="right" if name else "left", no_wrap=True)
         for name, values in shown.items():
             called = "operator alone" if name == "model" else NAMES[name]
             table.add_row(called, *(_number(values[metric], 2) for metric in FEW))

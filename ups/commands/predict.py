@@ -40,11 +40,14 @@ def command(
     for path in (out, *(() if no_pictures else (out.with_suffix(".png"), out.with_suffix(".gif")))):
         if path.exists() and not overwrite:
             raise ConfigError(f"{path} is there already", hint="replace it with --overwrite, or name another --out")
+    import torch
+
     from ups.checkpoint import load_best
     from ups.evaluate import chosen_samples, open_for
     from ups.forecasts import predict as forecasts
 
     best = load_best(checkpoint)
+    torch.set_num_threads(best.config.training.threads_per_rank)  # more of them wait for each other on busy cores
     if out.exists() and out.resolve() in (data.resolve(), checkpoint.resolve()):
         raise ConfigError(f"--out {out} is what the prediction is made from")
     spec = open_for(best, data)
