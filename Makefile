@@ -1,11 +1,12 @@
-# `make run`: from nothing to a trained model. `make test`: every test. Both make their own environment.
+# `make run`: from nothing to trained models. `make test`: every test. Both make their own environment.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
-CONFIG ?= configs/quickstart.yaml
-RUN_DIR ?= reports/quickstart-$(shell date +%Y%m%d-%H%M%S)
+CONFIG ?= configs/pipeline.yaml
+STEADY ?= configs/pipeline_darcy.yaml
+RUN_DIR ?= reports/pipeline-$(shell date +%Y%m%d-%H%M%S)
 RUN_DIR := $(RUN_DIR)
 TESTS ?= tests
 # Tests wait more than they compute: twice as many as there are cores. WORKERS=0: one after the other.
@@ -29,15 +30,14 @@ install: $(VENV)/.installed-train
 
 install-test: $(VENV)/.installed-train,test
 
-run: install ## data, preflight, latent cache, training on 2 ranks, evaluation with plots
-	$(BIN)/ups data generate --config $(CONFIG)
-	$(BIN)/ups-doctor preflight $(CONFIG) --set output.dir=$(RUN_DIR)
-	$(BIN)/ups train $(CONFIG) --set output.dir=$(RUN_DIR) --no-preflight
-	$(BIN)/ups evaluate $(RUN_DIR)/checkpoints/best.pt
+run: install ## two pipelines: advection through four stages, Darcy with the one for steady problems; checks, training on 2 ranks, evaluation, report
+	$(BIN)/ups pipeline $(CONFIG) --set output.dir=$(RUN_DIR)
+	$(BIN)/ups pipeline $(STEADY) --set output.dir=$(RUN_DIR)-darcy --skip-preflight --skip-dry-run
 	@echo
-	@echo "report      $$(ls -td reports/*-preflight | head -1)/report.md"
-	@echo "plots       $(RUN_DIR)/plots"
-	@echo "checkpoint  $(RUN_DIR)/checkpoints/best.pt"
+	@echo "preflight   $$(ls -td reports/*-preflight | head -1)/report.md"
+	@echo "reports     $(RUN_DIR)/pipeline/report.md  $(RUN_DIR)-darcy/pipeline/report.md"
+	@echo "plots       $(RUN_DIR)/pipeline/evaluation/plots  $(RUN_DIR)-darcy/pipeline/evaluation/plots"
+	@echo "best        reports/leaderboard.jsonl  reports/promoted"
 
 test: install-test ## every test; TESTS=tests/agent for some of them
 	@$(BIN)/python -m compileall -q diagnostics ups  # the tests start thousands of processes, also where Python keeps nothing

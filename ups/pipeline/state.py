@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from ups.config import UpsConfig, to_plain
 from ups.errors import DataError, from_os_error
 from ups.run_folder import write_atomically
 
+ASKED_OF_RESULTS = ("pipeline", "tracking")  # sections that no step before the gate looks at
 Outcome = Literal["done", "failed", "skipped"]
 
 
@@ -67,6 +67,6 @@ class PipelineState:
 
 
 def digest_of(config: UpsConfig) -> str:
-    """Returns 16 hex digits that change with any key of the configuration."""
-    plain: Mapping[str, Any] = to_plain(config)
+    """Returns 16 hex digits that change with any key on which files of a run depend."""
+    plain: dict[str, Any] = {name: one for name, one in to_plain(config).items() if name not in ASKED_OF_RESULTS}
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
