@@ -24,6 +24,7 @@ from ups.models.fit import try_own_operator
 from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.stages import ORDER
+from ups.stages.frozen import Trained
 from ups.stages.material import Material, gather
 from ups.stages.registry import make_stage, trained_autoencoder, trained_before
 from ups.strategies.admitted import refuse_what_does_not_fit
@@ -66,9 +67,10 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     copy = None
     try:
         for name in left:
+            trained = trained_before(name, folder)
             if name in CACHED and copy is None:
                 copy = _cache(config, world, material, folder, display)
-            stage = _stage(name, config, world, material, folder, copy)
+            stage = _stage(name, config, world, material, trained, copy)
             found = last if last is not None and last.stage == name else None
             timings[name] = asdict(train(stage, config, world, around, found))
     finally:
@@ -120,11 +122,10 @@ def loader_bytes(config: UpsConfig, material: Material) -> int:
 
 
 def _stage(
-    name: str, config: UpsConfig, world: World, material: Material, folder: RunFolder, copy: RamCopy | None
+    name: str, config: UpsConfig, world: World, material: Material, trained: Trained, copy: RamCopy | None
 ) -> Any:
     if copy is not None:
         config = replace(config, cache=replace(config.cache, dir=copy.folder))
-    trained = trained_before(name, folder)
     return make_stage(name, config, world.device, material, trained, cached=copy is not None)
 
 
