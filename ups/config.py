@@ -125,7 +125,8 @@ class SteadyConfig:
     hidden_dim: Count = 32
     levels: Count = 3  # grids, each half as fine as the one before
     cycles: Count = 3
-    symmetric: bool = True  # training also on mirrored and turned samples: the square's eight symmetries
+    # Training also on mirrored and turned samples, the square's eight symmetries; auto: where the data look alike.
+    symmetric: bool | Literal["auto"] = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 No latents and no time: fields in, fields out. The loss is the relative L2 error of the solution after each correction
 cycle, in physical units, the last one counting most; the residual of the equation is measured, beside that of the
 data, which is what the data's own scheme leaves on these cells. The square's eight symmetries map solutions to
-solutions: training takes a different one in each step.
+solutions: training takes a different one in each step, where the data look alike from all sides (symmetry.py).
 Shapes: B batch, X and Y cells along the axes, C channels.
 """
 
@@ -25,9 +25,9 @@ from ups.stages.contract import Batch, Quiet
 from ups.stages.frozen import Trained
 from ups.stages.material import Material, alone
 from ups.stages.pairs import field_pairs
+from ups.stages.symmetry import SYMMETRIES, looks_alike, turned
 
 EARLIER_SHARE = 0.2  # of the loss, for all cycles but the last
-SYMMETRIES = 8
 
 
 class SolvingStep(nn.Module):
@@ -52,14 +52,6 @@ class SolvingStep(nn.Module):
         if not losses[:-1]:
             return losses[-1]
         return (1 - EARLIER_SHARE) * losses[-1] + EARLIER_SHARE * torch.stack(losses[:-1]).mean(0)
-
-
-def turned(u_BXYC: Tensor, number: int) -> Tensor:
-    """Returns a field under one of the eight symmetries of the square; a grid that is longer one way keeps its axes."""
-    for axis in (1, 2):
-        if number & axis:
-            u_BXYC = u_BXYC.flip(axis)
-    return u_BXYC.transpose(1, 2) if number & 4 and u_BXYC.shape[1] == u_BXYC.shape[2] else u_BXYC
 
 
 class Stage(Quiet):
@@ -89,7 +81,11 @@ class Stage(Quiet):
     def build(self) -> SolvingStep:
         """Returns the untrained module, on the CPU."""
         solver = build_steady_solver(self.config, self.material.spec, self.material.normalisation)
-        return SolvingStep(solver, symmetric=self.config.steady.symmetric)
+        wanted, material = self.config.steady.symmetric, self.material
+        real = "operator" in self.trained  # checks build stages of data that are not there
+        alike = wanted == "auto" and real and looks_alike(material.reader, material.splits.train)
+        symmetric = wanted is True or alike
+        return SolvingStep(solver, symmetric=symmetric)
 
     def validate(self, module: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """Returns the nRMSE of each sample, and the residual of the equation by solution and data, (B,) each."""

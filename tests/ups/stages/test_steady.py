@@ -12,7 +12,7 @@ from ups.config import SteadyConfig
 from ups.data.pde import darcy2d
 from ups.models.darcy_residual import relative_residual, residual
 from ups.models.steady import SteadySolver
-from ups.stages.steady import turned
+from ups.stages.symmetry import looks_alike, turned
 
 UNITS = SimpleNamespace(mean={"a": (0.5,), "u": (0.1,)}, std={"a": (0.4,), "u": (0.2,)})
 
@@ -63,3 +63,24 @@ def test_a_coefficient_of_zero_gives_finite_gradients():
     a = torch.where(torch.rand(2, 8, 8, 1) > 0.5, 0.0, 1.0)
     solver((a - 0.5) / 0.4).square().mean().backward()
     assert all(torch.isfinite(weight.grad).all() for weight in solver.parameters())
+
+
+class Solutions:
+    """A reader of solutions of constant forcing; `edge` is what one edge has that the opposite one has not."""
+
+    def __init__(self, edge=0.0):
+        self.edge = edge
+
+    def field(self, sample, name):
+        u = darcy2d.solve(np.random.default_rng(sample).choice([0.1, 1.0], size=(8, 8)), 1.0)
+        u[0] += self.edge * u.mean()
+        return u[..., None]
+
+    def close(self):
+        pass
+
+
+def test_data_are_turned_only_where_they_look_alike_from_all_sides():
+    samples = np.arange(60)
+    assert looks_alike(Solutions(), samples)
+    assert not looks_alike(Solutions(edge=1.0), samples)
