@@ -41,7 +41,7 @@ Tick = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """One sample for the plots: truth and prediction, (T, X) or (X, Y); `given` is the coefficient a."""
+    """One sample for the plots: truth and prediction, (T, X), (T, X, Y) or (X, Y); `given` is the coefficient a."""
 
     sample: int
     truth: np.ndarray

@@ -41,7 +41,8 @@ def draw(evaluation: Evaluation, records: Records, folder: Path) -> list[Path]:
     with mpl.rc_context(STYLE):
         figures = {"fields.png": fields(evaluation)}
         if "rollout" in evaluation.numbers:
-            figures["profiles.png"] = profiles(evaluation.examples, evaluation.spec)
+            if len(evaluation.spec.grid) == 1:
+                figures["profiles.png"] = profiles(evaluation.examples, evaluation.spec)
             figures["error_over_time.png"] = error_over_time(evaluation.numbers)
         if evaluation.numbers.get("ensembles"):
             figures["ensembles.png"] = ensembles(evaluation.numbers["ensembles"])
@@ -54,7 +55,9 @@ def fields(evaluation: Evaluation) -> Figure:
     """Returns truth, prediction and error of a few samples, one a row; steady problems with their coefficient."""
     steady = evaluation.spec.kind == "steady"
     titles = ["truth u", "prediction", "prediction - truth"]
-    titles = ["coefficient a", *titles] if steady else [f"{titles[0]}(x, t)", "rollout from t = 0", titles[2]]
+    flat = len(evaluation.spec.grid) == 1
+    where = "(x, t)" if flat else f"(x, y), t = {evaluation.spec.times[-1]:.2f}"
+    titles = ["coefficient a", *titles] if steady else [f"{titles[0]}{where}", "rollout from t = 0", titles[2]]
     rows = len(evaluation.examples)
     figure = Figure(figsize=(3.1 * len(titles) + 0.8, 2.7 * rows + 0.6), layout="constrained")
     axes = figure.subplots(rows, len(titles), squeeze=False, sharex=True, sharey=True)
@@ -63,30 +66,32 @@ def fields(evaluation: Evaluation) -> Figure:
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title)
     for axis in axes[-1]:
-        axis.set_xlabel("x" if steady else "time t")
+        axis.set_xlabel("x" if len(evaluation.spec.grid) == 2 else "time t")
     figure.suptitle(_headline(evaluation.numbers))
     return figure
 
 
 def _row_of_fields(figure: Figure, row: list[Axes], example: Example, spec: FieldSpec) -> None:
-    steady = example.given is not None
-    first, second = (spec.coordinates[0], spec.coordinates[-1]) if steady else (spec.times, spec.coordinates[0])
+    plane = len(spec.grid) == 2
+    first, second = (spec.coordinates[0], spec.coordinates[-1]) if plane else (spec.times, spec.coordinates[0])
     extent = (*_edges(first), *_edges(second))
     row[0].xaxis.set_major_locator(MaxNLocator(4, prune="upper"))  # the last label would run into the next picture
-    row[0].set_ylabel(f"sample {example.sample}\n" + ("y" if steady else "position x"))
+    row[0].set_ylabel(f"sample {example.sample}\n" + ("y" if plane else "position x"))
     if example.given is not None:
         # A look-alike of ink on paper: a has two values, and the eye should not read it as a solution.
         row[0].imshow(example.given.T, origin="lower", extent=extent, aspect="equal", cmap=COEFFICIENT_MAP)
         row = row[1:]
-    error = example.prediction - example.truth
-    low, high = float(example.truth.min()), float(example.truth.max())
+    # Of what moves in the plane the last frame is shown.
+    truth, prediction = (u[-1] if u.ndim > len(spec.grid) == 2 else u for u in (example.truth, example.prediction))
+    error = prediction - truth
+    low, high = float(truth.min()), float(truth.max())
     reach = _reach(error)
-    aspect: Literal["equal", "auto"] = "equal" if steady else "auto"
+    aspect: Literal["equal", "auto"] = "equal" if plane else "auto"
     images = [
         axis.imshow(values.T, origin="lower", extent=extent, aspect=aspect, cmap=colours, vmin=bottom, vmax=top)
         for axis, values, colours, bottom, top in (
-            (row[0], example.truth, FIELD_MAP, low, high),
-            (row[1], example.prediction, FIELD_MAP, low, high),
+            (row[0], truth, FIELD_MAP, low, high),
+            (row[1], prediction, FIELD_MAP, low, high),
             (row[2], error, ERROR_MAP, -reach, reach),
         )
     ]
