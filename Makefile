@@ -12,7 +12,7 @@ TESTS ?= tests
 # Tests wait more than they compute: twice as many as there are cores. WORKERS=0: one after the other.
 WORKERS ?= $(shell echo $$(( $$(nproc) * 2 )))
 
-.PHONY: help run test zoo compat mutants drills lint check install install-test
+.PHONY: help run accuracy accuracy-small test zoo compat mutants drills lint check install install-test
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -53,6 +53,12 @@ compat: $(VENV)/.installed-train,test,zoo ## one program of each class run by an
 
 mutants: install-test ## the score on programs of others with faults put in; N=200 SEED=1 KEEP=DIR
 	$(BIN)/python tests/mutants/score.py --n $(or $(N),40) --seed $(or $(SEED),1) --jobs $(or $(JOBS),2) $(if $(KEEP),--keep $(KEEP))
+
+accuracy-small: install ## errors of every model on small data, for equal CPU seconds, into tests/benchmarks/accuracy/results; SEEDS='0 1 2'
+	$(BIN)/python tests/benchmarks/accuracy/run.py --size small --seeds $(or $(SEEDS),0)
+
+accuracy: install ## the same on more data, for hours, with three seeds
+	$(BIN)/python tests/benchmarks/accuracy/run.py --size full --seeds $(or $(SEEDS),0 1 2)
 
 drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile outputs and records, last words, handled failures, every mode of the trainer with each rank failing; SEED=2 for others
 	$(BIN)/python tests/benchmarks/interrupt_drill.py --moments 50 --seed $(or $(SEED),1)

@@ -9,6 +9,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from ups.errors import ConfigError, from_os_error
 from ups.plots import STYLE
@@ -38,7 +39,7 @@ def compared(evaluations: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any
 
 
 def draw(rows: Sequence[Mapping[str, Any]], title: str, path: Path) -> Path:
-    """Writes the errors of all rows as bars, one step and rollout. Raises UpsError where it cannot be written."""
+    """Writes the errors of all rows as points, one step and rollout. Raises UpsError where it cannot be written."""
     kinds = ["nRMSE", *(["rollout_nRMSE"] if any(row["rollout_nRMSE"] is not None for row in rows) else [])]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(2.4 + 3.4 * len(kinds), 0.32 * len(rows) + 1.4), layout="constrained")
@@ -47,9 +48,11 @@ def draw(rows: Sequence[Mapping[str, Any]], title: str, path: Path) -> Path:
         for axis, kind in zip(axes, kinds, strict=True):
             values = [row[kind] or float("nan") for row in rows]
             colours = ["#b3541e" if row["model"] in COMMON else "#0b5fa5" for row in rows]
-            axis.barh(range(len(rows)), values, color=colours)
+            # Points and not bars: on a logarithmic axis a bar begins nowhere.
+            axis.scatter(values, range(len(rows)), color=colours)
             axis.set(xscale="log", xlabel="one step" if kind == "nRMSE" else "rollout")
-            axis.grid(visible=True, axis="x", alpha=0.2)
+            axis.xaxis.set_minor_formatter(NullFormatter())
+            axis.grid(visible=True, which="both", alpha=0.2)
         axes[0].set_yticks(range(len(rows)), [row["name"] for row in rows])
         axes[0].invert_yaxis()
         figure.suptitle(f"nRMSE, {title}")

@@ -174,3 +174,35 @@ def test_two_ranks_train_the_later_stages_as_one_does_replicated_and_sharded(tra
             for stage in stages:
                 assert found[name][stage] == pytest.approx(alone[stage], rel=1e-5), (name, stage)
                 assert found[name][f"{stage} alike"], (name, stage)
+
+
+def test_several_checkpoints_are_compared_on_the_same_samples_best_first(trained, steady, tmp_path):
+    files = [trained / "run/checkpoints" / name for name in ("best.pt", "diffusion.pt")]
+    done = ups("evaluate", *files, "--json", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert {row["name"] for row in rows} == {
+        "best", "persistence", *(f"diffusion: {one}" for one in ("operator alone", "diffusion", "diffusion, ensemble"))
+    }  # fmt: skip
+    errors = [row["nRMSE"] for row in rows]
+    assert errors == sorted(errors)
+    by_name = {row["name"]: row["nRMSE"] for row in rows}
+    assert by_name["best"] == by_name["diffusion: operator alone"]
+    assert {path.name for path in tmp_path.iterdir()} == {"comparison.json", "comparison.png"}
+    other = ups("evaluate", files[0], steady / "run/checkpoints/steady.pt", "--out", tmp_path / "x")
+    assert other.returncode == 2
+    assert "cannot be compared: task is darcy2d and advection1d" in other.stderr
+
+
+def test_a_later_stage_that_was_stopped_goes_on_to_the_same_weights(trained, tmp_path):
+    write_data(tmp_path)
+    config = configured(tmp_path)
+    for stage in FOUR[:3]:
+        assert ups("train", config, *QUIET, "--stage", stage).returncode == 0
+    stopped = ups("train", config, *QUIET, "--stage", "consistency", "--set", "stages.consistency.max_steps=1")
+    assert stopped.returncode == 0, stopped.stderr
+    done = ups("train", config, *QUIET, "--stage", "consistency", "--resume")
+    assert done.returncode == 0, done.stderr
+    files = (folder / "run/checkpoints/consistency.pt" for folder in (trained, tmp_path))
+    whole, resumed = (torch.load(path, weights_only=True)["later"]["consistency"] for path in files)
+    assert all(torch.equal(value, resumed[name]) for name, value in whole.items())
