@@ -169,3 +169,22 @@ def test_diffusion_with_reaction_converges_in_second_order_in_time():
     errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
     assert 3.8 < errors[0] / errors[1] < 4.2
     assert 0 < ends[-1].min() < ends[-1].max() < 1
+
+
+def torsion(x):
+    """The solution of -(u_xx + u_yy) = 1 on the unit square, u = 0 on its edge, at points x in both directions."""
+    m = np.arange(1, 200, 2)
+    waves = np.sin(np.pi * m[:, None] * x) / m[:, None]
+    return 16 / np.pi**4 * np.einsum("mx,ny,mn->xy", waves, waves, 1 / (m[:, None] ** 2 + m[None] ** 2))
+
+
+def test_darcy_of_constant_coefficient_converges_in_second_order_on_the_square_its_ghost_cells_end():
+    errors, offsets = [], []
+    for cells in (8, 16, 32):
+        side = 1 + 1 / cells  # u = 0 half a cell outside of the unit square, as PDEBench has it
+        found = darcy2d.solve(np.full((cells, cells), 0.5), beta=2.0)
+        inside = (np.arange(cells) + 1) / cells / side
+        errors.append(np.abs(found - 4 * side**2 * torsion(inside)).max())
+        offsets.append(np.abs(found - 4 * torsion((np.arange(cells) + 0.5) / cells)).max())
+    assert [errors[0] / errors[1], errors[1] / errors[2]] == pytest.approx([4, 4], rel=0.15)
+    assert [offsets[0] / offsets[1], offsets[1] / offsets[2]] == pytest.approx([2, 2], rel=0.2)  # u = 0 on its edge
