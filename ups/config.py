@@ -69,6 +69,8 @@ class LatentConfig:
     hidden_dim: Count = 64
     depth: NumberFromZero = 2  # residual blocks in the encoder, attention layers in the decoder
     num_heads: Count = 4
+    # A token's first channels are its own cells: reconstruction is exact on the grid, and bounds no prediction.
+    exact: bool = False
     query_points: NumberFromZero = 0  # points decoded in one training step of the autoencoder; 0: every cell
 
 
