@@ -172,8 +172,9 @@ def learning_curves(records: Records) -> Figure:
         row[1].plot(number[best], errors[best], "o", color="#b3541e", label=f"best: {errors[best]:.2e}")
         row[1].set(ylabel="validation nRMSE", title=stage)
         row[1].legend(loc="upper right")
-        for axis in row:
-            axis.set(xlabel="epoch", yscale="log")
+        for axis, values in zip(row, ([record["train_loss"] for record in mine], errors), strict=True):
+            # Latents that are exact reconstruct with no error at all.
+            axis.set(xlabel="epoch", yscale="log" if max(values) > 0 else "linear")
             axis.xaxis.get_major_locator().set_params(integer=True)
             axis.grid(visible=True, which="both", alpha=0.2)
     return figure
