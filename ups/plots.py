@@ -165,7 +165,7 @@ def learning_curves(records: Records) -> Figure:
         mine = [record for record in epochs if record["stage"] == stage]
         number = [record["epoch"] + 1 for record in mine]
         row[0].plot(number, [record["train_loss"] for record in mine], color="#5c6670", marker=".")
-        row[0].set(ylabel="training loss (MSE)", title=stage)
+        row[0].set(ylabel="training loss", title=stage)
         errors = [record["validation_nrmse"] for record in mine]
         row[1].plot(number, errors, color=COLOURS["model"], marker=".")
         best = int(np.argmin(errors))
