@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ups.checkpointing.layout import read_manifest
 from ups.config import UpsConfig
 from ups.data.fields import data_file, open_data
 from ups.data.info import describe
@@ -16,6 +17,7 @@ from ups.pipeline.estimate import estimate
 from ups.pipeline.leaderboard import enter
 from ups.pipeline.report import write_report
 from ups.run_folder import RunFolder
+from ups.stages import ORDER
 
 
 def configuration(experiment: Experiment) -> Made:
@@ -67,7 +69,8 @@ def dry_run(experiment: Experiment) -> Made:
 
 def autoencoder(experiment: Experiment) -> Made:
     """Trains the first stage."""
-    _train(experiment, "--stage", "autoencoder")
+    if not is_trained(experiment.config, "autoencoder"):
+        _train(experiment, "--stage", "autoencoder")
     return Made("trained", (RunFolder(experiment.config.output.dir).autoencoder,))
 
 
@@ -82,7 +85,8 @@ def cache(experiment: Experiment) -> Made:
 def stages(experiment: Experiment) -> Made:
     """Trains the stages after it."""
     folder = RunFolder(experiment.config.output.dir)
-    _train(experiment)
+    if not is_trained(experiment.config, experiment.config.stages.run[-1]):
+        _train(experiment)
     made = tuple(folder.trained(name) for name in experiment.config.stages.run)
     return Made(f"trained {', '.join(experiment.config.stages.run[1:])}", (*made, folder.metrics))
 
@@ -148,6 +152,20 @@ STEPS = (
 def final(config: UpsConfig) -> Path:
     """Returns the checkpoint that holds all stages."""
     return RunFolder(config.output.dir).trained(config.stages.run[-1])
+
+
+def is_trained(config: UpsConfig, stage: str) -> bool:
+    """Whether the run's newest checkpoint is the end of a stage, or of a later one."""
+    folder = RunFolder(config.output.dir)
+    saved = folder.saved()[:1]
+    if not saved or not saved[0].is_dir() or not folder.trained(stage).exists():
+        return False
+    folder.check_unchanged(config)  # of another configuration it would be another model
+    facts = read_manifest(saved[0])
+    if facts["stage"] != stage:
+        return ORDER.index(str(facts["stage"])) > ORDER.index(stage)
+    epochs: int = getattr(config.stages, stage).epochs
+    return int(facts["position"]["epoch"]) >= epochs
 
 
 def best_row(numbers: dict[str, Any]) -> tuple[str, float]:
