@@ -1,17 +1,18 @@
-# `make run`: from nothing to a trained model. `make test`: every test. Both make their own environment.
+# `make run`: from nothing to trained models. `make test`: every test. Both make their own environment.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
-CONFIG ?= configs/quickstart.yaml
-RUN_DIR ?= reports/quickstart-$(shell date +%Y%m%d-%H%M%S)
+CONFIG ?= configs/pipeline.yaml
+STEADY ?= configs/pipeline_darcy.yaml
+RUN_DIR ?= reports/pipeline-$(shell date +%Y%m%d-%H%M%S)
 RUN_DIR := $(RUN_DIR)
 TESTS ?= tests
 # Tests wait more than they compute: twice as many as there are cores. WORKERS=0: one after the other.
 WORKERS ?= $(shell echo $$(( $$(nproc) * 2 )))
 
-.PHONY: help run test zoo compat mutants drills lint check install install-test
+.PHONY: help run accuracy accuracy-small test zoo compat mutants drills lint check install install-test
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -29,15 +30,14 @@ install: $(VENV)/.installed-train
 
 install-test: $(VENV)/.installed-train,test
 
-run: install ## data, preflight, latent cache, training on 2 ranks, evaluation with plots
-	$(BIN)/ups data generate --config $(CONFIG)
-	$(BIN)/ups-doctor preflight $(CONFIG) --set output.dir=$(RUN_DIR)
-	$(BIN)/ups train $(CONFIG) --set output.dir=$(RUN_DIR) --no-preflight
-	$(BIN)/ups evaluate $(RUN_DIR)/checkpoints/best.pt
+run: install ## two pipelines: advection through four stages, Darcy with the one for steady problems; checks, training on 2 ranks, evaluation, report
+	$(BIN)/ups pipeline $(CONFIG) --set output.dir=$(RUN_DIR)
+	$(BIN)/ups pipeline $(STEADY) --set output.dir=$(RUN_DIR)-darcy --skip-preflight --skip-dry-run
 	@echo
-	@echo "report      $$(ls -td reports/*-preflight | head -1)/report.md"
-	@echo "plots       $(RUN_DIR)/plots"
-	@echo "checkpoint  $(RUN_DIR)/checkpoints/best.pt"
+	@echo "preflight   $$(ls -td reports/*-preflight | head -1)/report.md"
+	@echo "reports     $(RUN_DIR)/pipeline/report.md  $(RUN_DIR)-darcy/pipeline/report.md"
+	@echo "plots       $(RUN_DIR)/pipeline/evaluation/plots  $(RUN_DIR)-darcy/pipeline/evaluation/plots"
+	@echo "best        reports/leaderboard.jsonl  reports/promoted"
 
 test: install-test ## every test; TESTS=tests/agent for some of them
 	@$(BIN)/python -m compileall -q diagnostics ups  # the tests start thousands of processes, also where Python keeps nothing
@@ -53,6 +53,12 @@ compat: $(VENV)/.installed-train,test,zoo ## one program of each class run by an
 
 mutants: install-test ## the score on programs of others with faults put in; N=200 SEED=1 KEEP=DIR
 	$(BIN)/python tests/mutants/score.py --n $(or $(N),40) --seed $(or $(SEED),1) --jobs $(or $(JOBS),2) $(if $(KEEP),--keep $(KEEP))
+
+accuracy-small: install ## errors of every model on small data, for equal CPU seconds, into tests/benchmarks/accuracy/results; SEEDS='0 1 2'
+	$(BIN)/python tests/benchmarks/accuracy/run.py --size small --seeds $(or $(SEEDS),0)
+
+accuracy: install ## the same on more data, for hours, with three seeds
+	$(BIN)/python tests/benchmarks/accuracy/run.py --size full --seeds $(or $(SEEDS),0 1 2)
 
 drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile outputs and records, last words, handled failures, every mode of the trainer with each rank failing; SEED=2 for others
 	$(BIN)/python tests/benchmarks/interrupt_drill.py --moments 50 --seed $(or $(SEED),1)

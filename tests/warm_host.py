@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 
 # What a training imports, the parts that torch puts off until the first optimizer among them.
 IMPORTS = ("h5py", "numpy", "torch", "torch._dynamo", "torch.utils.tensorboard", "torch.distributed.launcher.api")
-IMPORTS += ("click", "ups.pipeline", "ups.launch.run", "ups.plots")
+IMPORTS += ("click", "ups.stages.runner", "ups.launch.run", "ups.plots")
 MESSAGE_BYTES = 1 << 17
 COLD_RANKS = "UPS_TEST_COLD_RANKS"  # in the environment: ranks get interpreters of their own
 PATH = tuple(sys.path)  # without a first entry: python -P

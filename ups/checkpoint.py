@@ -6,6 +6,7 @@ All are `torch.save` files of plain containers and CPU tensors, for `weights_onl
     normalisation (Normalisation.to_dict)
     autoencoder.pt   + autoencoder (state, EMA), validation (reconstruction nRMSE), epoch, step
     best.pt          + autoencoder, operator (state, EMA), validation (one-step nRMSE), epoch, step
+    diffusion.pt, consistency.pt, steady.pt   the same, + stage, later {stage: state (EMA)}
     last.pt          + stage, world_size, total_steps, position {epoch, batch, step}, model, ema, optimizer, best,
                        metrics_bytes, ranks: for each rank {random (generators), meters, position}
 
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import torch
+from torch import nn
 
 from ups.config import UpsConfig, from_plain, to_plain
 from ups.data.fields import FieldSpec
@@ -31,7 +33,11 @@ from ups.data.torch_reason import torch_reason
 from ups.errors import DataError, from_os_error
 from ups.models import build_operator
 from ups.models.autoencoder import FieldAutoencoder
-from ups.models.surrogate import Surrogate
+from ups.models.correction import Correction
+from ups.models.denoiser import Denoiser
+from ups.models.patches import token_grid
+from ups.models.steady import SteadySolver
+from ups.models.surrogate import SteadySurrogate, Surrogate
 from ups.run_folder import sync_folder
 
 FORMAT = 1
@@ -39,7 +45,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Best:
-    """The content of best.pt."""
+    """The content of best.pt, or of diffusion.pt, consistency.pt or steady.pt, which hold the later stages too."""
 
     path: Path
     config: UpsConfig
@@ -47,22 +53,38 @@ class Best:
     normalisation: Normalisation
     autoencoder: dict[str, torch.Tensor]
     operator: dict[str, torch.Tensor]
-    validation: float  # one-step nRMSE, physical units, over the validation split
+    later: dict[str, dict[str, torch.Tensor]]  # of the stages after the operator, as far as they were trained
+    stage: str  # the last of them
+    validation: float  # its one-step nRMSE, physical units, over the validation split
     epoch: int
     step: int
 
-    def surrogate(self, device: torch.device | str = "cpu") -> Surrogate:
-        """Returns the model on `device`, in evaluation mode."""
+    def surrogate(self, device: torch.device | str = "cpu", stage: str = "operator") -> Surrogate:
+        """Returns the model on `device`, in evaluation mode; after stage "diffusion" or "consistency" it corrects."""
         autoencoder = build_autoencoder(self.config, self.spec)
-        operator = build_operator(
-            self.config.operator,
-            latent_dim=self.config.latent.dim,
-            token_grid=autoencoder.token_grid,
-            periodic=self.spec.periodic,
-        )
+        operator = build_latent_operator(self.config, self.spec)
         autoencoder.load_state_dict(self.autoencoder)
         operator.load_state_dict(self.operator)
-        return Surrogate(autoencoder, operator, self.normalisation, self.spec).to(device).eval()
+        correction = None
+        if stage != "operator":
+            student = stage == "consistency"
+            denoiser = build_denoiser(self.config, self.spec, student=student)
+            denoiser.load_state_dict(self.later[stage])
+            correction = build_correction(self.config, denoiser, student=student)
+        return Surrogate(autoencoder, operator, self.normalisation, self.spec, correction).to(device).eval()
+
+    def predictors(self, device: torch.device | str = "cpu") -> dict[str, Surrogate | SteadySurrogate]:
+        """Returns everything the checkpoint can predict with, by the stage that made it."""
+        found: dict[str, Surrogate | SteadySurrogate] = {"operator": self.surrogate(device)}
+        for stage in self.later:
+            found[stage] = self.solver(device) if stage == "steady" else self.surrogate(device, stage)
+        return found
+
+    def solver(self, device: torch.device | str = "cpu") -> SteadySurrogate:
+        """Returns what stage "steady" has trained, in evaluation mode."""
+        solver = build_steady_solver(self.config, self.spec, self.normalisation)
+        solver.load_state_dict(self.later["steady"])
+        return SteadySurrogate(solver, self.normalisation).to(device).eval()
 
 
 def build_autoencoder(config: UpsConfig, spec: FieldSpec) -> FieldAutoencoder:
@@ -70,6 +92,34 @@ def build_autoencoder(config: UpsConfig, spec: FieldSpec) -> FieldAutoencoder:
     return FieldAutoencoder(
         config.latent, grid=spec.grid, channels=spec.channels, fields=spec.fields, periodic=spec.periodic
     )
+
+
+def build_latent_operator(config: UpsConfig, spec: FieldSpec) -> nn.Module:
+    """Returns the untrained operator of a configuration for the fields of `spec`."""
+    return build_operator(config.operator, **_tokens(config, spec))
+
+
+def build_denoiser(config: UpsConfig, spec: FieldSpec, *, student: bool = False) -> Denoiser:
+    """Returns the untrained denoiser of stage diffusion, or the student of stage consistency."""
+    least = config.diffusion.sigma_min if student else 0.0
+    return Denoiser(config.operator, least=least, **_tokens(config, spec))
+
+
+def build_correction(config: UpsConfig, denoiser: Denoiser, *, student: bool = False) -> Correction:
+    """Returns the sampler around a denoiser: some steps of the diffusion, one of the student."""
+    settings = config.diffusion
+    steps = 0 if student else settings.steps
+    return Correction(denoiser, least=settings.sigma_min, most=settings.sigma_max, steps=steps)
+
+
+def build_steady_solver(config: UpsConfig, spec: FieldSpec, normalisation: Normalisation) -> SteadySolver:
+    """Returns the untrained solver of stage steady."""
+    return SteadySolver(config.steady, units=normalisation, forcing=spec.parameter)
+
+
+def _tokens(config: UpsConfig, spec: FieldSpec) -> dict[str, Any]:
+    grid = token_grid(spec.grid, config.latent.patch)
+    return {"latent_dim": config.latent.dim, "token_grid": grid, "periodic": spec.periodic}
 
 
 def header(kind: str, config: UpsConfig, spec: FieldSpec, normalisation: Normalisation) -> dict[str, Any]:
@@ -139,6 +189,8 @@ def load_best(path: Path) -> Best:
             normalisation=Normalisation.from_dict(content["normalisation"]),
             autoencoder=content["autoencoder"],
             operator=content["operator"],
+            later=content.get("later", {}),
+            stage=content.get("stage", "operator"),
             validation=content["validation"],
             epoch=content["epoch"],
             step=content["step"],

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from diagnostics.api import Located, Range, build, load
 
-Task = Literal["advection1d", "burgers1d", "darcy2d"]
+Task = Literal["advection1d", "burgers1d", "darcy2d", "reacdiff2d"]
+StageName = Literal["autoencoder", "operator", "diffusion", "consistency", "steady"]
 Backend = Literal["auto", "nccl", "gloo"]
 Part = Literal["attention", "conditioning", "skips"]
 Count = Annotated[int, Range(least=1)]
@@ -68,6 +69,8 @@ class LatentConfig:
     hidden_dim: Count = 64
     depth: NumberFromZero = 2  # residual blocks in the encoder, attention layers in the decoder
     num_heads: Count = 4
+    # A token's first channels are its own cells: reconstruction is exact on the grid, and bounds no prediction.
+    exact: bool = False
     query_points: NumberFromZero = 0  # points decoded in one training step of the autoencoder; 0: every cell
 
 
@@ -93,6 +96,39 @@ class OperatorConfig:
             raise ValueError(f"group_size {self.group_size} does not divide hidden_dim {self.hidden_dim}")
         if self.group_size % self.num_heads:
             raise ValueError(f"num_heads {self.num_heads} does not divide group_size {self.group_size}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffusionConfig:
+    """The diffusion of the operator's residual; its network is of the operator's architecture and size."""
+
+    sigma_min: Positive = 0.05  # the least noise, in units of the residual's own standard deviation
+    sigma_max: Positive = 10.0  # the most: nothing of the residual is seen in it
+    steps: Count = 4  # from the most noise to the least, of one evaluation each, and one at the end
+    members: Annotated[int, Range(least=2)] = 4  # draws whose spread validation and evaluation compare with the error
+
+    def __post_init__(self) -> None:
+        if self.sigma_min >= self.sigma_max:
+            raise ValueError(f"sigma_min {self.sigma_min:g} must be below sigma_max {self.sigma_max:g}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsistencyConfig:
+    """The student of the diffusion that needs one step."""
+
+    levels: Annotated[int, Range(least=2)] = 16  # steps of the teacher between most and least noise, learnt one by one
+    target_decay: ShareBelowOne = 0.95  # of the average of the student's weights that it is compared with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteadyConfig:
+    """The solver of steady problems: correction cycles over a pyramid of grids, each given the equation's residual."""
+
+    hidden_dim: Count = 32
+    levels: Count = 3  # grids, each half as fine as the one before
+    cycles: Count = 3
+    # Training also on mirrored and turned samples, the square's eight symmetries; auto: where the data look alike.
+    symmetric: bool | Literal["auto"] = "auto"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,10 +164,19 @@ class StageConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagesConfig:
-    """The stages in the order in which they run."""
+    """The stages, and which of them `ups train CONFIG` runs."""
 
+    run: tuple[StageName, ...] = ("autoencoder", "operator")
     autoencoder: StageConfig = field(default_factory=StageConfig)
     operator: StageConfig = field(default_factory=StageConfig)
+    diffusion: StageConfig = field(default_factory=StageConfig)
+    consistency: StageConfig = field(default_factory=StageConfig)
+    steady: StageConfig = field(default_factory=StageConfig)
+
+    def __post_init__(self) -> None:
+        order = list(get_args(StageName))
+        if not self.run or list(self.run) != sorted(set(self.run), key=order.index):
+            raise ValueError(f"run must name stages once each, in this order: {', '.join(order)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +258,15 @@ class OutputConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineConfig:
+    """What `ups pipeline` asks of a result."""
+
+    gate_samples: Count = 8  # of the validation split, for the small evaluation before the large one
+    gate_share: Positive = 1.0  # the model's nRMSE must be below this share of what needs no training
+    leaderboard: Path = Path("reports/leaderboard.jsonl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpsConfig:
     """One experiment."""
 
@@ -221,11 +275,15 @@ class UpsConfig:
     seed: Seed = 17
     latent: LatentConfig = field(default_factory=LatentConfig)
     operator: OperatorConfig = field(default_factory=OperatorConfig)
+    diffusion: DiffusionConfig = field(default_factory=DiffusionConfig)
+    consistency: ConsistencyConfig = field(default_factory=ConsistencyConfig)
+    steady: SteadyConfig = field(default_factory=SteadyConfig)
     cache: CacheConfig = field(default_factory=CacheConfig)
     stages: StagesConfig = field(default_factory=StagesConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     output: OutputConfig = field(default_factory=OutputConfig)
     tracking: TrackingConfig = field(default_factory=TrackingConfig)
+    pipeline: PipelineConfig = field(default_factory=PipelineConfig)
 
     @property
     def cache_dir(self) -> Path:

@@ -10,8 +10,10 @@ Shapes: B samples, T frames, X grid axes, C channels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -23,19 +25,23 @@ from ups.checkpoint import Best
 from ups.data.fields import FieldReader, FieldSpec, open_spec
 from ups.data.splits import split_samples
 from ups.errors import ConfigError, DataError
+from ups.forecasts.ensemble import Calibration
 from ups.metrics import PdebenchMetrics
+from ups.models.darcy_residual import relative_residual
 from ups.models.surrogate import Surrogate
 
 Split = Literal["train", "validation", "test", "all"]
 SPLITS: tuple[str, ...] = get_args(Split)
 SAMPLES_AT_ONCE = 8
+CORRECTIONS = ("diffusion", "consistency")  # stages of which members are drawn
+KINDS = ("one step", "rollout")  # of predictions
 EXAMPLES = 3  # samples that are kept for the plots
 Tick = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """One sample for the plots: truth and prediction, (T, X) or (X, Y); `given` is the coefficient a."""
+    """One sample for the plots: truth and prediction, (T, X), (T, X, Y) or (X, Y); `given` is the coefficient a."""
 
     sample: int
     truth: np.ndarray
@@ -85,8 +91,8 @@ def evaluate(
     best: Best, spec: FieldSpec, samples: np.ndarray, split: Split, tick: Tick = lambda done, total: None
 ) -> Evaluation:
     """Returns the errors over `samples` and a few examples; `tick(done, total)` counts samples."""
-    surrogate, reader = best.surrogate(), FieldReader(spec)
-    measure = _Steady(surrogate, best) if spec.kind == "steady" else _Trajectories(surrogate, spec)
+    reader = FieldReader(spec)
+    measure = _Steady(best, spec) if spec.kind == "steady" else _Trajectories(best, spec)
     try:
         for done, part in _parts(samples):
             with torch.inference_mode():
@@ -111,38 +117,52 @@ def evaluate(
 
 
 class _Trajectories:
-    def __init__(self, surrogate: Surrogate, spec: FieldSpec) -> None:
+    def __init__(self, best: Best, spec: FieldSpec) -> None:
         if spec.frames < 2:
             raise DataError(f"{spec.path} has {spec.frames} frame; a prediction is compared with the one after it")
-        self.surrogate, self.spec = surrogate, spec
+        self.ours = _Ours(best)
+        self.spec = spec
         self.examples: list[Example] = []
-        self.step = {name: PdebenchMetrics() for name in ("model", "persistence", "autoencoder")}
-        self.rollout = {name: PdebenchMetrics() for name in ("model", "persistence")}
+        names = (*self.ours.rows, "persistence", "autoencoder")
+        self.step = {name: PdebenchMetrics() for name in names}
+        self.rollout = {name: PdebenchMetrics() for name in names[:-1]}
+        self.calibration = {f"{name}, {kind}": self.ours.calibration() for name, kind in self.ours.drawn()}
 
     def add(self, reader: FieldReader, samples: np.ndarray) -> None:
         true = torch.from_numpy(np.stack([reader.frames(int(sample), 0, self.spec.frames) for sample in samples]))
         before, after = true[:, :-1], true[:, 1:]
-        self.step["model"].add(self._one_step(before), after)
+        times = self.spec.times.tolist()
+        for stage, one in self.ours.predictors.items():
+            stepped = self.ours.timed(stage, after[..., 0, 0].numel(), partial(self._one_step, one, before))
+            self.step[self.ours.row(stage)].add(stepped, after)
+            self.rollout[self.ours.row(stage)].add(one.rollout(true[:, 0], times), after)
+            if stage not in CORRECTIONS:
+                continue
+            several, generator = self.ours.repeated(before), self.ours.generator(samples)
+            ways = {
+                KINDS[0]: self._one_step(one, several, generator),
+                KINDS[1]: one.rollout(several[:, 0], times, generator),
+            }
+            for kind, drawn in ways.items():
+                members = self.ours.apart(drawn)
+                self.calibration[f"{stage}, {kind}"].add(members.flatten(1, 2), after.flatten(0, 1))
+                table = self.step if kind == KINDS[0] else self.rollout
+                table[f"{stage}_ensemble"].add(members.mean(0), after)
         self.step["persistence"].add(before, after)
-        self.step["autoencoder"].add(_reconstructed(self.surrogate, after), after)
-        rolled = self.surrogate.rollout(true[:, 0], self.spec.times.tolist())
-        self.rollout["model"].add(rolled, after)
+        self.step["autoencoder"].add(_reconstructed(self.ours.operator, after), after)
         self.rollout["persistence"].add(true[:, :1].expand_as(after), after)
-        whole = torch.cat([true[:, :1], rolled], dim=1)
-        for sample, truth, prediction in zip(samples, true[..., 0], whole[..., 0], strict=True):
-            if len(self.examples) < EXAMPLES:
-                self.examples.append(Example(int(sample), truth.numpy(), prediction.numpy()))
+        if len(self.examples) < EXAMPLES:
+            whole = torch.cat([true[:, :1], self.ours.last.rollout(true[:, 0], times)], dim=1)
+            rows = zip(samples, true[..., 0], whole[..., 0], strict=True)
+            examples = [Example(int(sample), *(u.numpy() for u in pair)) for sample, *pair in rows]
+            self.examples += examples[: EXAMPLES - len(self.examples)]
 
-    def _one_step(self, before_BTXC: Tensor) -> Tensor:
-        times, samples = self.spec.times, len(before_BTXC)
-        steps = [
-            self.surrogate.step(
-                before_BTXC[:, frame],
-                self.surrogate.conditions(float(times[frame + 1] - times[frame]), float(times[frame]), samples),
-            )
-            for frame in range(before_BTXC.shape[1])
-        ]
-        return torch.stack(steps, dim=1)
+    def _one_step(self, one: Surrogate, before_BTXC: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        times, count = torch.as_tensor(self.spec.times, dtype=torch.float32), len(before_BTXC)
+        cond_TK = one.conditions(0.0, 0.0, len(times) - 1).clone()
+        cond_TK[:, 0], cond_TK[:, 1] = times.diff(), times[:-1]
+        after = one.step(before_BTXC.flatten(0, 1), cond_TK.repeat(count, 1), generator)
+        return torch.unflatten(after, 0, (count, len(times) - 1))
 
     def numbers(self) -> dict[str, Any]:
         times = self.spec.times.tolist()
@@ -158,32 +178,101 @@ class _Trajectories:
                 "times": times[1:],
                 "nrmse_by_time": by_time,
             },
+            **self.ours.numbers(self.calibration),
         }
 
 
 class _Steady:
-    def __init__(self, surrogate: Surrogate, best: Best) -> None:
-        self.surrogate = surrogate
+    def __init__(self, best: Best, spec: FieldSpec) -> None:
+        self.ours, self.forcing = _Ours(best), spec.parameter
         self.mean_XC = _mean_solution(best)
         self.examples: list[Example] = []
-        names = ("model", "mean_field", "autoencoder")
-        self.step = {name: PdebenchMetrics() for name in names}
+        self.step = {name: PdebenchMetrics() for name in (*self.ours.rows, "mean_field", "autoencoder")}
+        self.left: dict[str, list[float]] = {name: [] for name in (*self.ours.rows, "data")}
+        self.calibration = {name: self.ours.calibration() for name, kind in self.ours.drawn() if kind == KINDS[0]}
 
     def add(self, reader: FieldReader, samples: np.ndarray) -> None:
         given, true = (
             torch.from_numpy(np.stack([reader.field(int(sample), name) for sample in samples])) for name in ("a", "u")
         )
-        predicted = self.surrogate.step(given, self.surrogate.conditions(0.0, 0.0, len(given)))
-        again = _reconstructed(self.surrogate, true.unsqueeze(1))[:, 0]
-        for name, u_BXC in (("model", predicted), ("mean_field", self.mean_XC.expand_as(true)), ("autoencoder", again)):
+        conditions = self.ours.operator.conditions(0.0, 0.0, len(given))
+        found = {"mean_field": self.mean_XC.expand_as(true)}
+        found["autoencoder"] = _reconstructed(self.ours.operator, true.unsqueeze(1))[:, 0]
+        for stage, one in self.ours.predictors.items():
+            predicted = self.ours.timed(stage, len(given), partial(one.step, given, conditions))
+            found[self.ours.row(stage)] = predicted
+            if stage in CORRECTIONS:
+                several = [self.ours.repeated(part) for part in (given, conditions)]
+                members = self.ours.apart(one.step(*several, self.ours.generator(samples)))
+                self.calibration[stage].add(members, true)
+                found[f"{stage}_ensemble"] = members.mean(0)
+        for name, u_BXC in found.items():
             self.step[name].add(u_BXC.unsqueeze(1), true.unsqueeze(1))
-        for sample, a, truth, prediction in zip(samples, given, true, predicted, strict=True):
+        for name, left in self.left.items():
+            u_BXC = found.get(name, true)
+            left += relative_residual(given[..., 0], u_BXC[..., 0], self.forcing).tolist()
+        shown = found[self.ours.rows[-1]]
+        for sample, a, truth, prediction in zip(samples, given, true, shown, strict=True):
             if len(self.examples) < EXAMPLES:
                 fields = (field[..., 0].numpy() for field in (truth, prediction, a))
                 self.examples.append(Example(int(sample), *fields))
 
     def numbers(self) -> dict[str, Any]:
-        return {"one_step": {name: found.result() for name, found in self.step.items()}}
+        return {
+            "one_step": {name: found.result() for name, found in self.step.items()},
+            "residual": {name: float(np.mean(left)) for name, left in self.left.items()},
+            **self.ours.numbers(self.calibration),
+        }
+
+
+class _Ours:
+    """What of a checkpoint is evaluated: each stage by itself, and ensembles of those that draw."""
+
+    def __init__(self, best: Best) -> None:
+        self.predictors: dict[str, Any] = best.predictors()
+        self.operator: Any = self.predictors["operator"]
+        self.last: Any = self.predictors[best.stage]
+        self.members = best.config.diffusion.members
+        self.rows: list[str] = []
+        for stage in self.predictors:
+            self.rows += [self.row(stage), *([f"{stage}_ensemble"] if stage in CORRECTIONS else [])]
+        self.seconds = dict.fromkeys(self.predictors, 0.0)
+        self.steps = dict.fromkeys(self.predictors, 0)
+
+    def row(self, stage: str) -> str:
+        return "model" if stage == "operator" else stage
+
+    def drawn(self) -> list[tuple[str, str]]:
+        return [(stage, kind) for stage in self.predictors if stage in CORRECTIONS for kind in KINDS]
+
+    def calibration(self) -> Calibration:
+        return Calibration(self.members)
+
+    def generator(self, samples: np.ndarray) -> torch.Generator:
+        return torch.Generator().manual_seed(int(samples[0]))
+
+    def repeated(self, given: Tensor) -> Tensor:
+        """Returns the samples once for each member, (M * B, ...): all members are drawn in one pass."""
+        return given.repeat(self.members, *(1 for _ in given.shape[1:]))
+
+    def apart(self, drawn: Tensor) -> Tensor:
+        """Returns what was drawn for `repeated` samples as (M, B, ...)."""
+        return torch.unflatten(drawn, 0, (self.members, -1))
+
+    def timed(self, stage: str, steps: int, predict: Callable[[], Tensor]) -> Tensor:
+        began = time.perf_counter()
+        predicted = predict()
+        self.seconds[stage] += time.perf_counter() - began
+        self.steps[stage] += steps
+        return predicted
+
+    def numbers(self, calibration: Mapping[str, Calibration]) -> dict[str, Any]:
+        weights = {stage: sum(w.numel() for w in one.parameters()) for stage, one in self.predictors.items()}
+        return {
+            "parameter_count": weights,
+            "seconds_a_step": {stage: self.seconds[stage] / self.steps[stage] for stage in self.predictors},
+            "ensembles": {name: found.result() for name, found in calibration.items()},
+        }
 
 
 def _reconstructed(surrogate: Surrogate, u_BTXC: Tensor) -> Tensor:

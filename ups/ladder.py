@@ -21,7 +21,11 @@ class Rung:
 
 def ladders(config: UpsConfig) -> dict[str, list[Rung]]:
     """Returns the rungs of each stage's model; the last one is the model as it is configured."""
-    return {"autoencoder": _autoencoder(config.latent), "operator": _operator(config.operator)}
+    whole = [Rung(name="as configured", overrides=())]
+    operator = _operator(config.operator)
+    known = {"autoencoder": _autoencoder(config.latent), "operator": operator}
+    known |= {"diffusion": operator, "consistency": operator}  # networks of the operator's architecture
+    return {name: known.get(name, whole) for name in config.stages.run}
 
 
 def _operator(full: OperatorConfig) -> list[Rung]:

@@ -22,6 +22,8 @@ from ups.evaluate import Evaluation, Example
 
 FIELD_MAP, ERROR_MAP, COEFFICIENT_MAP = "viridis", "RdBu_r", "Greys"
 COLOURS = {"model": "#0b5fa5", "persistence": "#b3541e", "autoencoder": "#5c6670", "mean_field": "#b3541e"}
+COLOURS |= {"diffusion": "#7a3b9a", "diffusion_ensemble": "#7a3b9a", "consistency": "#2b8a57", "steady": "#2b8a57"}
+COLOURS |= {"consistency_ensemble": "#2b8a57"}
 STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.titlesize": 11,
@@ -39,8 +41,11 @@ def draw(evaluation: Evaluation, records: Records, folder: Path) -> list[Path]:
     with mpl.rc_context(STYLE):
         figures = {"fields.png": fields(evaluation)}
         if "rollout" in evaluation.numbers:
-            figures["profiles.png"] = profiles(evaluation.examples, evaluation.spec)
+            if len(evaluation.spec.grid) == 1:
+                figures["profiles.png"] = profiles(evaluation.examples, evaluation.spec)
             figures["error_over_time.png"] = error_over_time(evaluation.numbers)
+        if evaluation.numbers.get("ensembles"):
+            figures["ensembles.png"] = ensembles(evaluation.numbers["ensembles"])
         if any(record.get("kind") == "epoch" for record in records):
             figures["learning_curves.png"] = learning_curves(records)
         return [_save(figure, folder / name) for name, figure in figures.items()]
@@ -50,7 +55,9 @@ def fields(evaluation: Evaluation) -> Figure:
     """Returns truth, prediction and error of a few samples, one a row; steady problems with their coefficient."""
     steady = evaluation.spec.kind == "steady"
     titles = ["truth u", "prediction", "prediction - truth"]
-    titles = ["coefficient a", *titles] if steady else [f"{titles[0]}(x, t)", "rollout from t = 0", titles[2]]
+    flat = len(evaluation.spec.grid) == 1
+    where = "(x, t)" if flat else f"(x, y), t = {evaluation.spec.times[-1]:.2f}"
+    titles = ["coefficient a", *titles] if steady else [f"{titles[0]}{where}", "rollout from t = 0", titles[2]]
     rows = len(evaluation.examples)
     figure = Figure(figsize=(3.1 * len(titles) + 0.8, 2.7 * rows + 0.6), layout="constrained")
     axes = figure.subplots(rows, len(titles), squeeze=False, sharex=True, sharey=True)
@@ -59,30 +66,32 @@ def fields(evaluation: Evaluation) -> Figure:
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title)
     for axis in axes[-1]:
-        axis.set_xlabel("x" if steady else "time t")
+        axis.set_xlabel("x" if len(evaluation.spec.grid) == 2 else "time t")
     figure.suptitle(_headline(evaluation.numbers))
     return figure
 
 
 def _row_of_fields(figure: Figure, row: list[Axes], example: Example, spec: FieldSpec) -> None:
-    steady = example.given is not None
-    first, second = (spec.coordinates[0], spec.coordinates[-1]) if steady else (spec.times, spec.coordinates[0])
+    plane = len(spec.grid) == 2
+    first, second = (spec.coordinates[0], spec.coordinates[-1]) if plane else (spec.times, spec.coordinates[0])
     extent = (*_edges(first), *_edges(second))
     row[0].xaxis.set_major_locator(MaxNLocator(4, prune="upper"))  # the last label would run into the next picture
-    row[0].set_ylabel(f"sample {example.sample}\n" + ("y" if steady else "position x"))
+    row[0].set_ylabel(f"sample {example.sample}\n" + ("y" if plane else "position x"))
     if example.given is not None:
         # A look-alike of ink on paper: a has two values, and the eye should not read it as a solution.
         row[0].imshow(example.given.T, origin="lower", extent=extent, aspect="equal", cmap=COEFFICIENT_MAP)
         row = row[1:]
-    error = example.prediction - example.truth
-    low, high = float(example.truth.min()), float(example.truth.max())
+    # Of what moves in the plane the last frame is shown.
+    truth, prediction = (u[-1] if u.ndim > len(spec.grid) == 2 else u for u in (example.truth, example.prediction))
+    error = prediction - truth
+    low, high = float(truth.min()), float(truth.max())
     reach = _reach(error)
-    aspect: Literal["equal", "auto"] = "equal" if steady else "auto"
+    aspect: Literal["equal", "auto"] = "equal" if plane else "auto"
     images = [
         axis.imshow(values.T, origin="lower", extent=extent, aspect=aspect, cmap=colours, vmin=bottom, vmax=top)
         for axis, values, colours, bottom, top in (
-            (row[0], example.truth, FIELD_MAP, low, high),
-            (row[1], example.prediction, FIELD_MAP, low, high),
+            (row[0], truth, FIELD_MAP, low, high),
+            (row[1], prediction, FIELD_MAP, low, high),
             (row[2], error, ERROR_MAP, -reach, reach),
         )
     ]
@@ -116,16 +125,33 @@ def profiles(examples: Sequence[Example], spec: FieldSpec) -> Figure:
 
 def error_over_time(numbers: Mapping[str, Any]) -> Figure:
     """Returns the nRMSE of a rollout over time, beside persistence and the autoencoder's floor."""
-    names = {"model": "rollout", "persistence": "persistence", "autoencoder": "autoencoder alone"}
+    several = len(numbers["rollout"]["nrmse_by_time"]) > 3
+    names = {"model": "operator alone" if several else "rollout", "persistence": "persistence"}
+    names["autoencoder"] = "autoencoder alone"
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axis = figure.subplots()
     for name, values in numbers["rollout"]["nrmse_by_time"].items():
         shown = [np.nan if value is None else value for value in values]
-        dashes = "--" if name == "autoencoder" else "-"
-        axis.plot(numbers["rollout"]["times"], shown, dashes, color=COLOURS[name], linewidth=1.8, label=names[name])
+        dashes = "--" if name == "autoencoder" else ":" if name.endswith("_ensemble") else "-"
+        label = names.get(name, name.replace("_", ", "))
+        axis.plot(numbers["rollout"]["times"], shown, dashes, color=COLOURS[name], linewidth=1.8, label=label)
     axis.set(xlabel="time t", ylabel="nRMSE", yscale="log", title=_headline(numbers))
     axis.grid(visible=True, which="both", alpha=0.2)
     axis.legend(loc="best")
+    return figure
+
+
+def ensembles(found: Mapping[str, Any]) -> Figure:
+    """Returns the rank histogram of each ensemble: flat where the spread is what the error is."""
+    figure = Figure(figsize=(3.0 * len(found) + 0.6, 3.0), layout="constrained")
+    axes = figure.subplots(1, len(found), squeeze=False, sharey=True)[0]
+    for axis, (name, one) in zip(axes, found.items(), strict=True):
+        shares = one["rank_histogram"]
+        axis.bar(range(len(shares)), shares, color=COLOURS[name.split(",")[0]], width=0.9)
+        axis.axhline(1 / len(shares), color="black", linewidth=0.8, linestyle="--")
+        axis.set(xlabel="members below the truth", title=f"{name}\nspread / skill {one['spread_skill']:.2f}")
+        axis.xaxis.get_major_locator().set_params(integer=True)
+    axes[0].set_ylabel("share of points")
     return figure
 
 
@@ -139,15 +165,16 @@ def learning_curves(records: Records) -> Figure:
         mine = [record for record in epochs if record["stage"] == stage]
         number = [record["epoch"] + 1 for record in mine]
         row[0].plot(number, [record["train_loss"] for record in mine], color="#5c6670", marker=".")
-        row[0].set(ylabel="training loss (MSE)", title=stage)
+        row[0].set(ylabel="training loss", title=stage)
         errors = [record["validation_nrmse"] for record in mine]
         row[1].plot(number, errors, color=COLOURS["model"], marker=".")
         best = int(np.argmin(errors))
         row[1].plot(number[best], errors[best], "o", color="#b3541e", label=f"best: {errors[best]:.2e}")
         row[1].set(ylabel="validation nRMSE", title=stage)
         row[1].legend(loc="upper right")
-        for axis in row:
-            axis.set(xlabel="epoch", yscale="log")
+        for axis, values in zip(row, ([record["train_loss"] for record in mine], errors), strict=True):
+            # Latents that are exact reconstruct with no error at all.
+            axis.set(xlabel="epoch", yscale="log" if max(values) > 0 else "linear")
             axis.xaxis.get_major_locator().set_params(integer=True)
             axis.grid(visible=True, which="both", alpha=0.2)
     return figure

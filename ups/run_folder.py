@@ -12,6 +12,7 @@ import yaml
 
 from ups.config import UpsConfig, from_plain, to_plain
 from ups.errors import ConfigError, from_os_error
+from ups.stages import NEEDS, ORDER
 
 # A resumed run may differ in these: they change neither the data, nor the model, nor the order of anything.
 FREE_TO_CHANGE = (
@@ -40,10 +41,9 @@ FREE_TO_CHANGE = (
     "training.max_skips",
     "training.checkpoint",  # and checkpoint_every_steps
     "tracking",
-    "stages.autoencoder.accumulate",
-    "stages.operator.accumulate",
-    "stages.autoencoder.max_steps",
-    "stages.operator.max_steps",
+    "pipeline",
+    "stages.run",
+    *(f"stages.{stage}.{key}" for stage in ORDER for key in ("accumulate", "max_steps")),
 )
 
 
@@ -111,14 +111,20 @@ class RunFolder:
         """The self-contained model with the lowest validation error."""
         return self.checkpoints / "best.pt"
 
+    def trained(self, stage: str) -> Path:
+        """What a stage leaves to later ones and to evaluation."""
+        return self.best if stage == "operator" else self.checkpoints / f"{stage}.pt"
+
     def traces(self) -> list[str]:
         """Returns the names of what an earlier run left here."""
-        found = (self.config, self.metrics, self.normalisation, self.autoencoder, self.best, *self.saved()[:1])
+        models = (self.trained(stage) for stage in ORDER)
+        found = (self.config, self.metrics, self.normalisation, *models, *self.saved()[:1])
         return [str(path.relative_to(self.root)) for path in found if path.exists()]
 
-    def check_free(self, *, second_stage: bool = False) -> None:
-        """Raises ConfigError if a run is in there already; a `second_stage` needs the first one's, and no more."""
-        if second_stage and self.autoencoder.exists() and not self.best.exists():
+    def check_free(self, *, stage: str = "") -> None:
+        """Raises ConfigError if a run is in there already; one `stage` needs those before it, and not itself."""
+        before = NEEDS.get(stage, ())
+        if before and all(self.trained(one).exists() for one in before) and not self.trained(stage).exists():
             return
         if left := self.traces():
             raise ConfigError(
@@ -136,7 +142,7 @@ class RunFolder:
 
     def release(self) -> None:
         """Takes back what a run left that was refused before its first step; the folder can then be claimed again."""
-        if self.saved() or any(path.exists() for path in (self.autoencoder, self.best)):
+        if self.saved() or any(self.trained(stage).exists() for stage in ORDER):
             return
         if self.metrics.exists() and self.metrics.stat().st_size:
             return

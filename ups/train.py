@@ -126,6 +126,7 @@ class Loop:
         self.stage, self.config, self.world, self.around = stage, config, world, around
         self.settings: StageConfig = getattr(config.stages, stage.NAME)
         self.position, self.best, self.timing = Position(), math.inf, Timing()
+        self.measured: dict[str, float] = {}  # by the last validation
         cuda = world.device.type == "cuda"
 
         # Sampler and loader: after the process group, which says how many ranks share a batch.
@@ -232,6 +233,7 @@ class Loop:
         train_loss = self.epoch_loss.mean(self.world)
         self.epoch_loss.reset()
         error = self._validate_and_keep_best()
+        measured = {f"validation_{name}": value for name, value in self.measured.items() if name != "nrmse"}
         self.around.log(
             "epoch",
             self.stage.NAME,
@@ -240,6 +242,7 @@ class Loop:
             train_loss=train_loss,
             validation_nrmse=error,
             best_nrmse=self.best,
+            **measured,
             seconds=time.perf_counter() - started,
         )
         self.around.display.epoch(position.epoch, self.settings.epochs, train_loss, error, self.best)
@@ -280,6 +283,7 @@ class Loop:
                 raise
             self._lost = Failure(Trouble.OPTIMIZER, str(error))
         self.optimizer.zero_grad(set_to_none=True)
+        self.stage.stepped(self.module)
         self.precision.stepped()
         self.ema.update()
         self.window.add(loss, count)
@@ -294,8 +298,9 @@ class Loop:
         failure = self._lost or (batch if isinstance(batch, Failure) else None)
         if failure is None and not isinstance(batch, Failure):
             try:
+                drawn = {**batch, "draw": torch.full_like(batch["weight"], self.position.step, dtype=torch.int64)}
                 return accumulate_gradients(
-                    self.strategy, batch, self.agreement.pieces, count, self.precision, self.drill
+                    self.strategy, drawn, self.agreement.pieces, count, self.precision, self.drill
                 ), None
             except Exception as error:
                 failure = failure_of(error)
@@ -345,28 +350,31 @@ class Loop:
                 **self.around.header,
                 **gathered(self.stage.finish(self.ema.module)),
                 "kind": "autoencoder" if self.stage.NAME == "autoencoder" else "best",
+                "stage": self.stage.NAME,
                 "validation": error,
                 "epoch": self.position.epoch,
                 "step": self.position.step,
             }
-            folder = self.around.folder
-            path = folder.autoencoder if self.stage.NAME == "autoencoder" else folder.best
+            path = self.around.folder.trained(self.stage.NAME)
             self.saver.put(path, content if self.world.is_first else None)
         return error
 
     @torch.no_grad()
     def _validation_error(self) -> float:
         self.validation_sampler.set_epoch(0)
-        total, count = torch.zeros((), dtype=torch.float64, device=self.world.device), 0.0
+        names = self.stage.measures
+        total, count = {name: torch.zeros((), dtype=torch.float64, device=self.world.device) for name in names}, 0.0
         for batch in batches(self.validation_loader):
             moved = _to(batch, self.world.device)
             with self.precision.autocast():
-                error_B = self.stage.validate(self.ema.module, moved)
-            total += (error_B.double() * moved["weight"]).sum()
+                found = self.stage.validate(self.ema.module, moved)
+            for name in names:
+                total[name] += (found[name].double() * moved["weight"]).sum()
             count += float(batch["weight"].sum())
         self.strategy.free(self.ema.module)
-        all_errors, all_counts = sums([total, count], self.world)
-        return all_errors / all_counts
+        *all_totals, all_counts = sums([*total.values(), count], self.world)
+        self.measured = {name: one / all_counts for name, one in zip(names, all_totals, strict=True)}
+        return self.measured["nrmse"]
 
     def _save_last(self, *, validation: float | None = None, at_once: bool = False) -> None:
         """Has a checkpoint written while training goes on, or `at_once` before it does."""

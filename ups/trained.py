@@ -6,9 +6,9 @@ import torch
 
 from ups.config import UpsConfig
 from ups.data.normalisation import Normalisation
-from ups.pipeline import trained_autoencoder
 from ups.run_folder import RunFolder
 from ups.stages.material import Material, gather
+from ups.stages.registry import trained_autoencoder
 
 
 def trained_material(config: UpsConfig) -> tuple[dict[str, torch.Tensor], Material]:

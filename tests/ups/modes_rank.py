@@ -25,8 +25,9 @@ from ups.drills import VARIABLE
 from ups.errors import AgreedError
 from ups.progress import Display
 from ups.run_folder import RunFolder
-from ups.stages import autoencoder, operator
+from ups.stages import ORDER
 from ups.stages.material import alone
+from ups.stages.registry import make_stage
 from ups.strategies.state import full_optimizer, full_state
 from ups.train import Loop, Surroundings
 
@@ -50,11 +51,11 @@ def trained(config: UpsConfig, world: World, mode: dict[str, Any]) -> dict[str, 
         if world.is_first:
             RunFolder(folder).claim(config)
         around = Surroundings(RunFolder(folder), (), Display(shown=False), header)
-        for make in (autoencoder.Stage, operator.Stage):
-            if make.NAME not in stages:
+        for name in ORDER:
+            if name not in stages:
                 continue
             distributed.seed_everything(config.seed, rank=0)
-            stage: Any = make(config, world.device, material)
+            stage: Any = make_stage(name, config, world.device, material)
             stop = MIDDLE if then is not None else None
             loop = Loop(stage, with_mode(config, mode, stage.NAME, stop), world, around, None)
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from ups.errors import from_os_error
+from ups.errors import ConfigError, from_os_error
 from ups.run_folder import write_atomically
 
 if TYPE_CHECKING:  # torch and matplotlib are imported when the command runs, not for --help
@@ -20,38 +20,50 @@ if TYPE_CHECKING:  # torch and matplotlib are imported when the command runs, no
 
 NAMES = {
     "model": "model",
+    "diffusion": "diffusion",
+    "diffusion_ensemble": "  mean of members",
+    "consistency": "consistency",
+    "consistency_ensemble": "  mean of members",
+    "steady": "steady",
     "persistence": "persistence",
     "mean_field": "mean field",
     "autoencoder": "autoencoder alone",
 }
+WIDE = 110  # columns of the comparison, whose names may be long
+SIDE_BY_SIDE = 4  # models
+FEW = ("nRMSE", "max", "fRMSE_low", "fRMSE_mid", "fRMSE_high")
 
 
 @click.command(name="evaluate")
-@click.argument("checkpoint", type=click.Path(path_type=Path))
+@click.argument("checkpoints", nargs=-1, required=True, metavar="CHECKPOINT...", type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(path_type=Path), help="Another file of the same problem and grid.")
 @click.option("--split", type=click.Choice(["train", "validation", "test", "all"]), default="test", show_default=True)
 @click.option("--samples", type=int, help="Take this many samples of the split; default: all of it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where evaluation.json and plots/ go; default: the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def command(
-    checkpoint: Path, data: Path | None, split: Any, samples: int | None, out: Path | None, as_json: bool
+    checkpoints: tuple[Path, ...],
+    data: Path | None,
+    split: Any,
+    samples: int | None,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
-    """Compare CHECKPOINT (a best.pt) with the truth: one step, rollout, and what needs no training."""
-    from ups.checkpoint import load_best
-    from ups.evaluate import chosen_samples, open_for
+    """Compare CHECKPOINT (a best.pt) with the truth: one step, rollout, and what needs no training.
+
+    Several checkpoints of one problem are compared with each other, in one table and one picture.
+    """
     from ups.plots import draw
     from ups.tracking.jsonl import read
 
-    best = load_best(checkpoint)
-    spec = open_for(best, data)
-    evaluation = _evaluate(best, spec, chosen_samples(best, spec, split, samples), split)
+    if len(checkpoints) > 1:
+        _compare(checkpoints, data, split, samples, out if out is not None else Path("reports/comparison"), as_json)
+        return
+    (checkpoint,) = checkpoints
+    evaluation = _evaluate(checkpoint, data, split, samples)
     folder = out if out is not None else _run_folder(checkpoint)
     text = json.dumps(evaluation.numbers, indent=2) + "\n"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / "evaluation.json", text.encode())
-    except OSError as error:
-        raise from_os_error(error, action="cannot write the evaluation", path=folder / "evaluation.json") from error
+    _write(folder / "evaluation.json", text)
     metrics = _run_folder(checkpoint) / "metrics.jsonl"
     pictures = draw(evaluation, read(metrics) if metrics.is_file() else [], folder / "plots")
     if as_json:
@@ -62,9 +74,67 @@ def command(
     click.echo(f"pictures  {folder / 'plots'}: {', '.join(path.name for path in pictures)}")
 
 
-def _evaluate(best: Any, spec: Any, samples: Any, split: Any) -> Evaluation:
-    from ups.evaluate import evaluate
+def _compare(
+    checkpoints: Sequence[Path], data: Path | None, split: Any, samples: int | None, folder: Path, as_json: bool
+) -> None:
+    from ups.forecasts.comparison import compared, draw
 
+    names = [str(path) for path in checkpoints]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{twice} is named twice")
+    shown = dict(zip(names, _short(names), strict=True))
+    found = {shown[name]: _evaluate(Path(name), data, split, samples).numbers for name in names}
+    rows = compared(found)
+    first = next(iter(found.values()))
+    title = f"{first['task']}, {first['split']} split, {first['samples']} samples"
+    text = json.dumps({"rows": rows, "evaluations": found}, indent=2) + "\n"
+    _write(folder / "comparison.json", text)
+    picture = draw(rows, title, folder / "comparison.png")
+    if as_json:
+        click.echo(text, nl=False)
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("", "nRMSE", "rollout", "low", "mid", "high", "weights", "ms"):
+        table.add_column(head, justify="right" if head else "left", no_wrap=True)
+    for row in rows:
+        errors = (row[key] for key in ("nRMSE", "rollout_nRMSE", "fRMSE_low", "fRMSE_mid", "fRMSE_high"))
+        weights, seconds = row["parameters"], row["seconds_a_step"]
+        cost = "-" if weights is None else str(weights), "-" if seconds is None else f"{1e3 * seconds:.2f}"
+        table.add_row(row["name"], *(_number(value, 2) for value in errors), *cost)
+    console = Console(highlight=False)
+    console.print(title, table, sep="\n", width=max(console.width, WIDE))
+    click.echo(f"numbers  {folder / 'comparison.json'}")
+    click.echo(f"picture  {picture}")
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Returns the names without what all of them begin with, and without their ending."""
+    folders = [Path(name).resolve().with_suffix("").parts for name in names]
+    common = 0
+    while len({parts[: common + 1] for parts in folders}) == 1:
+        common += 1
+    return ["/".join(part for part in parts[common:] if part != "checkpoints") for parts in folders]
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text.encode())
+    except OSError as error:
+        raise from_os_error(error, action="cannot write the evaluation", path=path) from error
+
+
+def _evaluate(checkpoint: Path, data: Path | None, split: Any, limit: int | None) -> Evaluation:
+    import torch
+
+    from ups.checkpoint import load_best
+    from ups.evaluate import chosen_samples, evaluate, open_for
+
+    best = load_best(checkpoint)
+    spec = open_for(best, data)
+    samples = chosen_samples(best, spec, split, limit)
+    torch.set_num_threads(best.config.training.threads_per_rank)  # more of them wait for each other on busy cores
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("evaluating", total=len(samples))
@@ -89,14 +159,22 @@ def _show(numbers: Mapping[str, Any]) -> None:
 
 def _table(columns: Mapping[str, Any]) -> Table:
     shown = {name: values for name, values in columns.items() if name in NAMES}
-    table = Table(box=None, padding=(0, 2))
+    table = Table(box=None, padding=(0, 2, 0, 0) if len(shown) > SIDE_BY_SIDE else (0, 2))
+    if len(shown) > SIDE_BY_SIDE:  # models below each other, the numbers that tell them apart beside each other
+        for name in ("", *FEW):
+            table.add_column(name, justify="right" if name else "left", no_wrap=True)
+        for name, values in shown.items():
+            called = "operator alone" if name == "model" else NAMES[name]
+            table.add_row(called, *(_number(values[metric], 2) for metric in FEW))
+        return table
     table.add_column("metric", width=10)
     for name in shown:
-        table.add_column(NAMES[name], justify="right")
+        called = "operator alone" if name == "model" and {"diffusion", "steady"} & shown.keys() else NAMES[name]
+        table.add_column(called, justify="right")
     for metric in next(iter(shown.values())):
         table.add_row(metric, *(_number(values[metric]) for values in shown.values()))
     return table
 
 
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3e}"
+def _number(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:.{digits}e}"

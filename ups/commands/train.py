@@ -17,7 +17,9 @@ from ups.stages import ORDER
 @click.command(name="train")
 @click.argument("config", type=click.Path(path_type=Path))
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key: training.workers=2.")
-@click.option("--stage", type=click.Choice([*ORDER, "all"]), default="all", help="Train one stage only.")
+@click.option(
+    "--stage", type=click.Choice([*ORDER, "all"]), default="all", help="Train one stage only; all: those of stages.run."
+)
 @click.option("--resume", is_flag=True, help="Go on with the run in output.dir where it stopped.")
 @click.option("--nproc", type=click.IntRange(min=1), help="Ranks; default: the GPUs, else 2.")
 @click.option(
@@ -52,7 +54,7 @@ def command(
     no_preflight: bool,
     no_doctor: bool,
 ) -> None:
-    """Train the surrogate that CONFIG describes: autoencoder, latent cache, operator.
+    """Train the surrogate that CONFIG describes: autoencoder, latent cache, operator, and the stages after them.
 
     The run is watched: what kills it or makes it lie is explained in reports/<time>-run/report.md.
     """
@@ -67,7 +69,7 @@ def command(
         config=wanted,
         path=config,
         overrides=overrides,
-        stages=ORDER if stage == "all" else (stage,),
+        stages=wanted.stages.run if stage == "all" else (stage,),
         resume=resume,
         nproc=nproc,
         max_restarts=max_restarts,

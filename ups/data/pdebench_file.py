@@ -44,13 +44,16 @@ def new_file(
     coordinates: Mapping[str, np.ndarray],
     parameter: float,
     attributes: Mapping[str, Any],
+    beside: Mapping[str, str] = {},
 ) -> Iterator[PdebenchFile]:
     """Yields a file to write `samples` into; it appears as `path` when the block ends without an error.
 
-    `coordinates` are `x` (and `y`) and, for trajectories, `t`, one longer than the frames. Raises
-    UpsError, before a byte is written, where the disk has no room.
+    `coordinates` are `x` (and `y`) and, for trajectories, `t`, one longer than the frames. `beside` names datasets
+    that PDEBench has not, each with the one whose shape it has. Raises UpsError, before a byte is written, where the
+    disk has no room.
     """
     shapes = field_shapes(found, samples, coordinates)
+    shapes |= {name: shapes[like] for name, like in beside.items()}
     temporary = path.with_name(f".{path.name}.partial-{socket.gethostname()}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--nproc", type=int, help="ranks of a dry run, where not those of CONFIG")
     parser.add_argument("--backend", choices=("auto", "nccl", "gloo"), help="where not that of CONFIG")
-    parser.add_argument("--stage", default="", help="parity: autoencoder or operator")
+    parser.add_argument("--stage", default="", help="parity: the stage")
     parser.add_argument("--apply", action="store_true", help="regenerate: do it, and not only say what would be done")
     return parser
 

@@ -53,7 +53,7 @@ def _read(request: Request) -> dict[str, Any]:
     splits = split_samples(spec.samples, request.config.data)
     dataset = dataset_of(STAGE, reader, splits.train)
     stages = request.config.stages
-    check_enough(len(dataset), min(stages.autoencoder.batch_size, stages.operator.batch_size), request.world_size)
+    check_enough(len(dataset), min(getattr(stages, name).batch_size for name in stages.run), request.world_size)
     sampler = sampler_of(STAGE, len(dataset), request.config, request.rank, request.world_size)
     epochs = [{"epoch": epoch, "indices": _indices(sampler, epoch)} for epoch in range(EPOCHS)]
     sampler.set_epoch(0)

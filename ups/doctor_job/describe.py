@@ -61,7 +61,7 @@ def describe(request: Request) -> dict[str, Any]:
         "cache_dirs": [str(config.cache_dir.absolute())] if config.cache.enabled else [],
         "data_files": [str(path.absolute())],
         "precision": training.precision,
-        "models": ["autoencoder", "operator"],
+        "models": list(config.stages.run),
         "env": {"OMP_NUM_THREADS": str(training.threads_per_rank)},
     }
 
@@ -108,11 +108,12 @@ def latent_floats(config: UpsConfig, extent: Extent) -> int:
 def batch_bytes(config: UpsConfig, extent: Extent, nproc: int) -> int:
     """Returns the bytes of the largest batch that one rank's loader hands over."""
     pair = 2 * (latent_floats(config, extent) if config.cache.enabled else extent.cells)
+    numbers = {"autoencoder": extent.cells, "steady": 2 * extent.cells}
     sizes = (
-        -(-config.stages.autoencoder.batch_size // nproc) * extent.cells,
-        -(-config.stages.operator.batch_size // nproc) * pair,
+        -(-getattr(config.stages, name).batch_size // nproc) * numbers.get(name, pair) for name in config.stages.run
     )
-    return max(sizes) * FLOAT_BYTES
+    largest: int = max(sizes)
+    return largest * FLOAT_BYTES
 
 
 def cache_bytes(config: UpsConfig, extent: Extent) -> int:

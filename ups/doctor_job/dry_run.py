@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,6 @@ from ups.errors import UpsError
 from ups.launch import run
 from ups.launch.elastic import Launched, launch
 from ups.run_folder import RunFolder
-from ups.stages import ORDER
-
-LAST_STAGE = ORDER[-1]
 
 
 def answer(request: Request) -> None:
@@ -30,14 +27,20 @@ def answer(request: Request) -> None:
     with tempfile.TemporaryDirectory(prefix="ups-dry-run-") as folder:
         overrides = (*request.overrides, *_overrides(request, nproc, Path(folder) / "run"))
         config = load_config(request.path, overrides)
-        asked = run.Request(config=config, path=request.path, overrides=overrides, stages=ORDER)
+        asked = run.Request(config=config, path=request.path, overrides=overrides, stages=config.stages.run)
         run.prepare(asked, nproc)
         training = config.training
         launched = launch(run.rank_argv(asked), nproc, port=training.port, threads=training.threads_per_rank)
         if not launched.completed:
             failed = run.failure(launched, asked)
             raise UpsError(failed.message, exit_code=failed.exit_code)  # its hint speaks of a folder that is removed
-        request.write({**_measured(launched), **_checkpoint(RunFolder(config.output.dir)), "world_size": nproc})
+        request.write(
+            {
+                **_measured(launched, config.stages.run),
+                **_checkpoint(RunFolder(config.output.dir), config),
+                "world_size": nproc,
+            }
+        )
 
 
 def _overrides(request: Request, nproc: int, folder: Path) -> list[str]:
@@ -47,31 +50,34 @@ def _overrides(request: Request, nproc: int, folder: Path) -> list[str]:
         f"cache.dir={folder}/cache",
         "cache.ram_disk=null",
         f"data.max_samples={samples_for(request.config, spec, request.steps, nproc)}",
-        *(f"stages.{name}.max_steps={request.steps}" for name in ORDER),
+        *(f"stages.{name}.max_steps={request.steps}" for name in request.config.stages.run),
     ]
 
 
 def samples_for(config: UpsConfig, spec: FieldSpec, steps: int, nproc: int) -> int:
     """Returns the samples of the file that so many steps of each stage need, validation and test included."""
     data = config.data
-    items = {"autoencoder": spec.frames * len(spec.fields), "operator": max(1, spec.frames - 1)}
+    frames, pairs = spec.frames * len(spec.fields), max(1, spec.frames - 1)
     # A batch more than the steps take: an epoch that ends with the last step would validate.
-    training = max(math.ceil(getattr(config.stages, name).batch_size * (steps + 1) / items[name]) for name in ORDER)
+    training = max(
+        math.ceil(getattr(config.stages, name).batch_size * (steps + 1) / (frames if name == "autoencoder" else pairs))
+        for name in config.stages.run
+    )
     share = 1 - data.test_fraction - data.validation_fraction
     validating = math.ceil(nproc / max(data.validation_fraction, 0.01)) + 1
     needed: int = max(math.ceil(training / share) + 2, validating)
     return min(spec.samples, needed)
 
 
-def _measured(launched: Launched) -> dict[str, Any]:
+def _measured(launched: Launched, stages: Sequence[str]) -> dict[str, Any]:
     results = [report.result for report in launched.reports]
     waits = [_later(result["stages"].values()) for result in results]
     return {
         "steps": min(report.steps for report in launched.reports),
-        "samples_per_s": min(_samples_per_s(result["stages"][LAST_STAGE]) for result in results),
+        "samples_per_s": min(_samples_per_s(result["stages"][stages[-1]]) for result in results),
         "peak_memory_bytes": max(int(result["peak_memory_bytes"]) for result in results),
         "data_wait_share": max(wait / (wait + step) if wait + step else 0.0 for wait, step in waits),
-        "step_s": {name: _step_s(results[0]["stages"][name]) for name in ORDER},
+        "step_s": {name: _step_s(results[0]["stages"][name]) for name in stages},
     }
 
 
@@ -91,18 +97,19 @@ def _step_s(timing: Mapping[str, float]) -> float:
     return (timing["later_wait_s"] + timing["later_step_s"]) / max(1, timing["later_steps"])
 
 
-def _checkpoint(folder: RunFolder) -> dict[str, Any]:
+def _checkpoint(folder: RunFolder, config: UpsConfig) -> dict[str, Any]:
     from ups import checkpoint
     from ups.checkpointing.newest import opened
 
     saved = folder.saved()[:1]
-    parts = [*(path for one in saved for path in one.iterdir()), folder.best]
+    trained = [folder.trained(stage) for stage in config.stages.run[1:]]
+    parts = [*(path for one in saved for path in one.iterdir()), *trained]
     size = sum(path.stat().st_size for path in parts if path.exists())
     try:
         for one in saved:
             opened(one)
-        best = checkpoint.load_best(folder.best)
-        best.surrogate()  # fits the states into newly built modules
+        for path in trained:
+            checkpoint.load_best(path).predictors()  # fits the states into newly built modules
     except UpsError as error:
         return {"checkpoint_bytes": size, "checkpoint_reread": error.message}
     except RuntimeError as error:  # torch's word for a state that does not fit the module

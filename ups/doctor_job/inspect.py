@@ -1,4 +1,4 @@
-"""`inspect`: hands the modules of both stages, each with batches, to the doctor's inspection, which steps them.
+"""`inspect`: hands the modules of all stages, each with batches, to the doctor's inspection, which steps them.
 
 Runs inside the inspection's process. Batches are the training loader's own; where there is no data file yet, they
 are synthetic ones of the configured shape.
@@ -19,22 +19,22 @@ from ups.doctor_job.data import sampler_of
 from ups.doctor_job.model import synthetic_batch, synthetic_material
 from ups.doctor_job.request import Request
 from ups.errors import ConfigError, UpsError
-from ups.stages import autoencoder, operator
 from ups.stages.material import Material, alone
+from ups.stages.registry import make_stage
 
 INSPECTION = "_ups_doctor_inspection"  # the name under which the doctor's child can be found
 
 
 def answer(request: Request) -> None:
-    """Hands over the autoencoder and the operator, as they are trained."""
+    """Hands over the modules of all stages, as they are trained."""
     inspection: Any = sys.modules.get(INSPECTION)
     if inspection is None:
         raise ConfigError("`inspect` hands over modules in process", hint=f"ups-doctor inspect {request.path}")
     torch.set_num_threads(request.config.training.threads_per_rank)
     material, note = _material(request)
     device = torch.device(inspection.device() or "cpu")
-    for name, make in (("autoencoder", autoencoder.Stage), ("operator", operator.Stage)):
-        stage: Any = make(request.config, device, material)
+    for name in request.config.stages.run:
+        stage: Any = make_stage(name, request.config, device, material)
         source = _synthetic(name, stage, request, device) if note else _real(name, stage, request)
         inspection.inspect(name, stage.build(), source, note)
 

@@ -27,8 +27,8 @@ from ups.doctor_job.describe import data_path, generated_extent
 from ups.doctor_job.request import Request
 from ups.errors import UpsError
 from ups.schedule import make_optimizer
-from ups.stages import autoencoder, operator
 from ups.stages.material import Material
+from ups.stages.registry import make_stage
 from ups.strategies.choice import strategy_of
 
 Given = TypeVar("Given")
@@ -87,9 +87,9 @@ def answer(request: Request) -> None:
 
 def _all_stages(config: UpsConfig, world: World, progress: Progress) -> None:
     material = synthetic_material(config)
-    for name, make in (("autoencoder", autoencoder.Stage), ("operator", operator.Stage)):
+    for name in config.stages.run:
         # The stages' names of the same phase differ, so that the last phase reached names its module too.
-        stage: Any = progress.run(f"{name}: prepare", partial(make, config, world.device, material))
+        stage: Any = progress.run(f"{name}: prepare", partial(make_stage, name, config, world.device, material))
         module: nn.Module = progress.run(f"{name}: construct", stage.build)
         _count(name, module, progress)
         module = progress.run(f"{name}: move", partial(module.to, world.device))
@@ -146,6 +146,9 @@ def synthetic_batch(name: str, stage: Any, config: UpsConfig, world: World) -> B
     if name == "autoencoder":
         field_B = torch.arange(count) % len(spec.fields)
         return {"u": torch.randn(shape, device=world.device), "field": field_B.to(world.device)}
+    if name == "steady":
+        a, u = (torch.randn(shape, device=world.device) for _ in range(2))
+        return {"u_in": a, "u_out": u}
     tokens = stage.encoder.autoencoder.tokens
     latent = (count, tokens, config.latent.dim)
     z_in, z_out = (torch.randn(latent, device=world.device) for _ in range(2))

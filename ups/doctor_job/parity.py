@@ -17,21 +17,17 @@ from ups import checkpoint, distributed
 from ups.config import StageConfig
 from ups.distributed import World, seed_everything
 from ups.doctor_job.request import Request
-from ups.errors import ConfigError
 from ups.progress import Display
 from ups.run_folder import RunFolder
-from ups.stages import ORDER, autoencoder, operator
+from ups.stages import ORDER
 from ups.stages.material import Material, alone
+from ups.stages.registry import make_stage
 from ups.train import Surroundings, train
-
-STAGES = {"autoencoder": autoencoder.Stage, "operator": operator.Stage}
 
 
 def answer(request: Request) -> None:
     """Trains `request.stage` for `request.steps` steps. Raises DataError where there is no data to train on."""
     name = request.stage or ORDER[0]
-    if name not in STAGES:
-        raise ConfigError(f"there is no stage '{name}'", hint=f"known are: {', '.join(ORDER)}")
     torch.set_num_threads(request.config.training.threads_per_rank)
     several = request.world_size > 1
     training = request.config.training
@@ -52,8 +48,9 @@ def _one() -> World:
 def _in_float64(stage: Any) -> None:
     build, encoder = stage.build, getattr(stage, "encoder", None)
     stage.build = lambda: build().double()
-    if encoder is not None:
-        encoder.autoencoder.double()
+    for frozen in (encoder, getattr(stage, "teacher", None)):
+        if frozen is not None:
+            frozen.double()
 
 
 def _train(name: str, request: Request, world: World) -> None:
@@ -61,13 +58,14 @@ def _train(name: str, request: Request, world: World) -> None:
         # Batches come from this process, where the recorder sees them, and latents from the encoder.
         training = replace(request.config.training, workers=0)
         settings: StageConfig = replace(getattr(request.config.stages, name), max_steps=request.steps)
-        stages = replace(request.config.stages, **{name: settings})
+        changed: dict[str, Any] = {name: settings}
+        stages = replace(request.config.stages, **changed)
         output = replace(request.config.output, dir=Path(folder))
         cache = replace(request.config.cache, enabled=False)
         config = replace(request.config, training=training, stages=stages, output=output, cache=cache)
         material: Material = alone(config)
         seed_everything(config.seed, rank=0)  # an autoencoder that is not trained is the same on every rank
-        stage: Any = STAGES[name](config, world.device, material)
+        stage: Any = make_stage(name, config, world.device, material)
         if torch.get_default_dtype() is torch.float64:  # so the doctor compares, where nothing else is asked for
             _in_float64(stage)
         header = checkpoint.header("", config, material.spec, material.normalisation)

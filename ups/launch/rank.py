@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m ups.launch.rank")
     parser.add_argument("config", type=Path)
     parser.add_argument("--set", dest="overrides", action="append", default=[])
-    parser.add_argument("--stages", default="autoencoder,operator")
+    parser.add_argument("--stages", required=True)
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--log", choices=LOGS, default="auto")
     options = parser.parse_args(arguments)
@@ -106,8 +106,9 @@ def _work(
     log: Log,
 ) -> tuple[RankReport, int]:
     with without_garbage_collection():
-        from ups import distributed, pipeline
+        from ups import distributed
         from ups.progress import Display
+        from ups.stages import runner
 
     try:
         world = distributed.begin(backend=config.training.backend, timeout_s=config.training.timeout_s)
@@ -115,7 +116,7 @@ def _work(
         if world.fallback:
             display.say(world.fallback)
         with hints:
-            result = pipeline.run(config, world, pipeline.Plan(stages=stages, resume=resume), display)
+            result = runner.run(config, world, runner.Plan(stages=stages, resume=resume), display)
     except SavedError as error:
         # Our launcher says it with its own code; to elastic a code other than 0 is a failure, and it ends the others.
         report = RankReport(rank=rank, state=STOPPED, error=error.message, hint=error.hint)

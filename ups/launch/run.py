@@ -14,7 +14,7 @@ from ups.data import ram_disk
 from ups.data.fields import open_data
 from ups.data.sampler import check_enough
 from ups.data.splits import split_samples
-from ups.errors import UpsError, naming
+from ups.errors import ConfigError, UpsError, naming
 from ups.launch import claims
 from ups.launch.elastic import Launched, launch
 from ups.launch.port import check_port
@@ -146,7 +146,12 @@ def check(request: Request, nproc: int) -> None:
     config, folder = request.config, RunFolder(request.config.output.dir)
     spec = open_data(config.data)
     train_samples = len(split_samples(spec.samples, config.data).train)
-    check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config)), nproc)
+    check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config, request.stages)), nproc)
+    if "steady" in request.stages and spec.kind != "steady":
+        raise ConfigError(
+            f"stage steady solves steady problems, and {spec.task} goes on in time",
+            hint="leave steady out of stages.run",
+        )
     refuse_what_does_not_fit(config, nproc, gpus=config.training.backend != "gloo" and visible_gpus() > 0)
     check_model(config, spec)
     backends.check(config)
@@ -155,7 +160,7 @@ def check(request: Request, nproc: int) -> None:
     if request.resume:
         folder.check_unchanged(config)
     else:
-        folder.check_free(second_stage=request.stages == ("operator",))
+        folder.check_free(stage=request.stages[0] if len(request.stages) == 1 else "")
 
 
 def prepare(request: Request, nproc: int) -> None:
@@ -165,9 +170,9 @@ def prepare(request: Request, nproc: int) -> None:
         RunFolder(request.config.output.dir).claim(request.config)
 
 
-def settings_batches(config: UpsConfig) -> tuple[int, int]:
+def settings_batches(config: UpsConfig, stages: Sequence[str]) -> list[int]:
     """Returns the global batch of each stage."""
-    return config.stages.autoencoder.batch_size, config.stages.operator.batch_size
+    return [getattr(config.stages, name).batch_size for name in stages]
 
 
 def visible_gpus() -> int:
@@ -212,7 +217,8 @@ def failure(launched: Launched, request: Request) -> UpsError:
 def summary(launched: Launched, request: Request) -> str:
     """Returns the last line of a run that completed."""
     folder = RunFolder(request.config.output.dir)
-    made: Sequence[Path] = [path for path in (folder.best, folder.autoencoder) if path.exists()][:1]
+    trained = [folder.trained(name) for name in reversed(request.stages)]
+    made: Sequence[Path] = [path for path in trained if path.exists()][:1]
     steps, failures = launched.reports[0].steps, launched.reports[0].result.get("checkpoints", {}).get("failures", [])
     lost = f"; {len(failures)} checkpoints could not be written, the first: {failures[0]}" if failures else ""
     return f"completed: {len(launched.ended)} ranks, {steps} steps each; {made[0] if made else folder.root}{lost}"

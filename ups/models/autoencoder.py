@@ -18,9 +18,9 @@ from torch import Tensor, nn
 
 from ups.config import LatentConfig
 from ups.errors import ConfigError
-from ups.models.decoder import AnyPointDecoder
+from ups.models.decoder import SMALLEST_WEIGHT, AnyPointDecoder, surrounding_tokens
 from ups.models.field_linear import FieldLinear
-from ups.models.patches import cell_centres, patchify, token_grid
+from ups.models.patches import cell_centres, patchify, token_grid, unpatchify
 
 
 class FieldAutoencoder(nn.Module):
@@ -41,6 +41,12 @@ class FieldAutoencoder(nn.Module):
         self.tokens = math.prod(self.token_grid)
         self.periodic = periodic
         numbers = channels * config.patch ** len(self.grid)
+        self.exact, self.numbers = config.exact, numbers
+        if config.exact and config.dim <= numbers:
+            raise ConfigError(
+                f"latent.exact needs latent.dim above the {numbers} numbers of one patch, and it is {config.dim}",
+                hint="make latent.dim larger or latent.patch smaller",
+            )
         self.stem = FieldLinear(len(fields), numbers, config.hidden_dim)
         self.short_cut = FieldLinear(len(fields), numbers, config.dim)
         self.locate = None if periodic else nn.Linear(len(self.grid), config.hidden_dim)
@@ -58,6 +64,8 @@ class FieldAutoencoder(nn.Module):
             fields=len(fields),
             periodic=periodic,
         )
+        if config.exact:  # what the decoder learns is added to the cells, and begins with nothing
+            torch.nn.init.zeros_(self.decoder.head.weight_FIO)
         self.register_buffer("points_QE", cell_centres(self.grid), persistent=False)
         self.register_buffer("coordinates_SE", 2 * cell_centres(self.token_grid) - 1, persistent=False)
 
@@ -71,12 +79,23 @@ class FieldAutoencoder(nn.Module):
         for block in self.blocks:
             x_BHX = block(x_BHX)
         z_BSD: Tensor = self.short_cut(patches_BSP, field) + self.to_latent(x_BHX.flatten(2).transpose(1, 2))
+        if self.exact:
+            z_BSD = torch.cat([patches_BSP.to(z_BSD), z_BSD[..., patches_BSP.shape[-1] :]], dim=-1)
         return z_BSD
 
     def decode(self, z_BSD: Tensor, points_QE: Tensor, field: int | Tensor = 0) -> Tensor:
         """Returns the normalised field at points of [0, 1]^E, (B, Q, C)."""
         u_BQC: Tensor = self.decoder(z_BSD, points_QE, field)
-        return u_BQC
+        return u_BQC + self._between_cells(z_BSD, points_QE) if self.exact else u_BQC
+
+    def _between_cells(self, z_BSD: Tensor, points_QE: Tensor) -> Tensor:
+        """Returns the cells that the tokens carry, linear between their centres, (B, Q, C)."""
+        cells_BXC = unpatchify(z_BSD[..., : self.numbers], self.token_grid, self.patch)
+        index_QK, _, weight_QK = surrounding_tokens(points_QE, self.grid, self.periodic)
+        near_BQKC = torch.unflatten(cells_BXC.index_select(1, index_QK.flatten()), 1, tuple(index_QK.shape))
+        share_QK = weight_QK / weight_QK.sum(1, keepdim=True).clamp_min(SMALLEST_WEIGHT)
+        between: Tensor = (near_BQKC * share_QK.to(z_BSD)[..., None]).sum(2)
+        return between
 
     def decode_grid(self, z_BSD: Tensor, field: int | Tensor = 0) -> Tensor:
         """Returns the normalised field at all cell centres of the grid, (B, *grid, C)."""

@@ -40,6 +40,16 @@ def patchify(u_BXC: Tensor, patch: int) -> Tensor:
     return cut.permute(0, 1, 3, 2, 4, 5).reshape(batch, rows * columns, patch * patch * channels)
 
 
+def unpatchify(patches_BSP: Tensor, tokens: Sequence[int], patch: int) -> Tensor:
+    """Returns the cells that `patchify` cut, in row-major order, (B, cells, C)."""
+    batch = len(patches_BSP)
+    if len(tokens) == 1:
+        return patches_BSP.reshape(batch, tokens[0] * patch, -1)
+    apart = patches_BSP.reshape(batch, *tokens, patch, patch, -1)
+    cells: Tensor = apart.permute(0, 1, 3, 2, 4, 5).flatten(1, 4)
+    return cells
+
+
 def cell_centres(grid: Sequence[int]) -> Tensor:
     """Returns the centres of all cells in [0, 1]^E, (cells, E), float32, in row-major order."""
     axes = [(torch.arange(cells, dtype=torch.float32) + 0.5) / cells for cells in grid]

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from ups.models.autoencoder import FieldAutoencoder
+from ups.models.correction import Correction
 
 DECODED_AT_ONCE = 64  # grids decoded in one call, so that a long rollout of many samples stays in memory
 
@@ -48,10 +49,16 @@ class Surrogate(nn.Module):
     """Autoencoder and operator together. Steady problems map field 0 to field 1, others field 0 to itself."""
 
     def __init__(
-        self, autoencoder: FieldAutoencoder, operator: nn.Module, normalisation: FieldUnits, spec: Problem
+        self,
+        autoencoder: FieldAutoencoder,
+        operator: nn.Module,
+        normalisation: FieldUnits,
+        spec: Problem,
+        correction: Correction | None = None,
     ) -> None:
+        """With a `correction` every step of the operator is corrected."""
         super().__init__()
-        self.autoencoder, self.operator = autoencoder, operator
+        self.autoencoder, self.operator, self.correction = autoencoder, operator, correction
         self.normalisation = normalisation
         self.fields = tuple(spec.fields)
         self.log_parameter = log_parameter(spec.parameters)
@@ -75,27 +82,56 @@ class Surrogate(nn.Module):
             u_BQC = torch.unflatten(u_BQC, 1, self.autoencoder.grid)
         return self.normalisation.denormalise(self.fields[field], u_BQC)
 
-    def step(self, u_BXC: Tensor, cond_BK: Tensor) -> Tensor:
-        """Returns the field one step later (steady problems: the solution), (B, X, C), physical units."""
-        z_BSD: Tensor = self.operator(self.encode(u_BXC), cond_BK.to(u_BXC))
-        return self.decode(z_BSD)
+    def step(self, u_BXC: Tensor, cond_BK: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Returns the field one step later (steady problems: the solution), (B, X, C), physical units.
 
-    def rollout(self, u0_BXC: Tensor, times: Sequence[float]) -> Tensor:
+        With a generator the correction draws one member of an ensemble from it, else it gives their mean.
+        """
+        return self.decode(self._advanced(self.encode(u_BXC), cond_BK.to(u_BXC), generator))
+
+    def rollout(self, u0_BXC: Tensor, times: Sequence[float], generator: torch.Generator | None = None) -> Tensor:
         """Returns the fields at times[1:], (B, T - 1, X, C): encoded once, rolled in latent space, decoded.
 
-        `times` are those of u0 and of each following frame, in PDE time units.
+        `times` are those of u0 and of each following frame, in PDE time units; `generator` as in `step`.
         """
         z_BSD = self.encode(u0_BXC)
         frames = []
         for before, after in itertools.pairwise(times):
             cond_BK = self.conditions(float(after) - float(before), float(before), len(z_BSD)).to(z_BSD)
-            z_BSD = self.operator(z_BSD, cond_BK)
+            z_BSD = self._advanced(z_BSD, cond_BK, generator)
             frames.append(self.decode(z_BSD))
         return torch.stack(frames, dim=1)
+
+    def _advanced(self, z_BSD: Tensor, cond_BK: Tensor, generator: torch.Generator | None) -> Tensor:
+        z_hat: Tensor = self.operator(z_BSD, cond_BK)
+        if self.correction is None:
+            return z_hat
+        noise = None
+        if generator is not None:
+            noise = torch.randn(z_hat.shape, generator=generator).to(z_hat)
+        corrected: Tensor = self.correction(z_hat, z_BSD, cond_BK, noise)
+        return corrected
 
     def forward(self, u_BXC: Tensor, cond_BK: Tensor) -> Tensor:
         """The same as `step`."""
         return self.step(u_BXC, cond_BK)
+
+
+class SteadySurrogate(nn.Module):
+    """The solver of a steady problem in physical units."""
+
+    def __init__(self, solver: nn.Module, normalisation: FieldUnits) -> None:
+        super().__init__()
+        self.solver, self.normalisation = solver, normalisation
+
+    def step(self, a_BXC: Tensor, _cond: Tensor, _generator: torch.Generator | None = None) -> Tensor:
+        """Returns the solution for a coefficient, (B, X, C), physical units; there is nothing to draw."""
+        u_BXC: Tensor = self.solver(self.normalisation.normalise("a", a_BXC))
+        return self.normalisation.denormalise("u", u_BXC.float())
+
+    def forward(self, a_BXC: Tensor) -> Tensor:
+        """The same as `step`."""
+        return self.step(a_BXC, a_BXC)
 
 
 def log_parameter(parameters: Mapping[str, float]) -> float:

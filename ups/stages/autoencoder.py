@@ -17,7 +17,7 @@ from ups.data.datasets import FrameDataset
 from ups.losses import mse
 from ups.metrics import nrmse_per_sample
 from ups.models.autoencoder import FieldAutoencoder
-from ups.stages.contract import Batch
+from ups.stages.contract import Batch, Quiet
 from ups.stages.material import Material, alone
 
 
@@ -38,7 +38,7 @@ class Reconstruction(nn.Module):
         return mse(self.autoencoder(batch["u"], points_QE, batch["field"]), u_BQC)
 
 
-class Stage:
+class Stage(Quiet):
     """Trains the autoencoder on the frames of the training split."""
 
     NAME = "autoencoder"
@@ -54,7 +54,7 @@ class Stage:
         """Returns the untrained module, on the CPU."""
         return Reconstruction(build_autoencoder(self.config, self.material.spec), self.config.latent.query_points)
 
-    def validate(self, module: nn.Module, batch: Batch) -> Tensor:
+    def validate(self, module: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """Returns the nRMSE of each reconstructed frame, physical units, (B,)."""
         autoencoder: Any = module.autoencoder
         again = torch.unflatten(autoencoder(batch["u"], autoencoder.points_QE, batch["field"]), 1, autoencoder.grid)
@@ -66,7 +66,7 @@ class Stage:
                 result[rows] = nrmse_per_sample(
                     units.denormalise(name, again[rows].float()), units.denormalise(name, batch["u"][rows])
                 )
-        return result
+        return {"nrmse": result}
 
     def finish(self, module: nn.Module) -> dict[str, Any]:
         """Returns the state of encoder and decoder."""

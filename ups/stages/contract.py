@@ -13,6 +13,15 @@ from torch.utils.data import Dataset
 Batch = dict[str, Tensor]
 
 
+class Quiet:
+    """What most stages are: they measure nRMSE alone, and do nothing after a step."""
+
+    measures: tuple[str, ...] = ("nrmse",)
+
+    def stepped(self, module: nn.Module) -> None:
+        """See TrainingStage."""
+
+
 class TrainingStage(Protocol):
     """What the loop needs of a stage."""
 
@@ -32,8 +41,17 @@ class TrainingStage(Protocol):
         """Returns the untrained module, on the CPU; its forward(batch) is the loss of each sample, (B,)."""
         ...
 
-    def validate(self, module: nn.Module, batch: Batch) -> Tensor:
-        """Returns PDEBench's nRMSE of each sample in physical units, (B,)."""
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of what `validate` returns; the first is "nrmse", by which the best model is chosen."""
+        ...
+
+    def validate(self, module: nn.Module, batch: Batch) -> dict[str, Tensor]:
+        """Returns each measure of each sample in physical units, (B,); "nrmse" is PDEBench's."""
+        ...
+
+    def stepped(self, module: nn.Module) -> None:
+        """The optimizer has made a step; on every rank, which may hold a part of each weight."""
         ...
 
     def finish(self, module: nn.Module) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def copies(training: TrainingConfig, ranks: int) -> tuple[int, int]:
 def _misfits(config: UpsConfig, ranks: int, gpus: bool) -> Iterator[tuple[str, str]]:
     training = config.training
     yield from _of_strategy(training, ranks, gpus)
-    cut = [name for name in ("autoencoder", "operator") if getattr(config.stages, name).accumulate > 1]
+    cut = [name for name in config.stages.run if getattr(config.stages, name).accumulate > 1]
     if training.micro_batch is not None and cut:
         yield (
             f"training.micro_batch and stages.{cut[0]}.accumulate both say how a batch is cut",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ups.config import GenerateConfig
-from ups.data.pde import advection1d, burgers1d, darcy2d
+from ups.data.pde import advection1d, burgers1d, darcy2d, reacdiff2d
 from ups.data.pde.decay import decayed
 from ups.data.pde.initial_conditions import draw
 from ups.data.recipe import build_recipe
@@ -145,3 +145,46 @@ def test_a_recipe_that_cannot_be_is_refused(task, parameter, changes, message):
     with pytest.raises(ConfigError) as refused:
         recipe(task, parameter, **changes)
     assert refused.value.message == message
+
+
+def test_diffusion_alone_decays_each_wave_at_its_own_rate():
+    x = (np.arange(16) + 0.5) / 16
+    wave = 0.5 + 0.2 * np.cos(2 * np.pi * 2 * x)[:, None] * np.cos(2 * np.pi * 3 * x)[None]
+    found = reacdiff2d.solve(wave[None], np.array([0.0, 0.7]), nu=0.02, rho=0.0)[0, 1]
+    exact = 0.5 + (wave - 0.5) * np.exp(-0.02 * (2 * np.pi) ** 2 * (4 + 9) * 0.7)
+    assert np.abs(found - exact).max() < 1e-12
+
+
+def test_reaction_alone_is_logistic_growth():
+    u = np.linspace(0.05, 0.95, 64).reshape(1, 8, 8)
+    found = reacdiff2d.solve(u, np.array([0.0, 0.5, 1.5]), nu=1e-30)[0]
+    exact = [u[0] * np.exp(t) / (1 + u[0] * (np.exp(t) - 1)) for t in (0.0, 0.5, 1.5)]
+    assert np.abs(found - np.stack(exact)).max() < 1e-12
+
+
+def test_diffusion_with_reaction_converges_in_second_order_in_time():
+    recipe = build_recipe("reacdiff2d", 0.01, GenerateConfig(samples=1, resolution=16, frames=2, end_time=0.8))
+    first = reacdiff2d.solve_samples(recipe, 0, 1)["tensor"][:, 0].astype(np.float64)
+    ends = [reacdiff2d.solve(first, np.array([0.0, 0.8]), 0.01, longest=0.8 / n)[0, 1] for n in (16, 32, 1024)]
+    errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
+    assert 3.8 < errors[0] / errors[1] < 4.2
+    assert 0 < ends[-1].min() < ends[-1].max() < 1
+
+
+def torsion(x):
+    """The solution of -(u_xx + u_yy) = 1 on the unit square, u = 0 on its edge, at points x in both directions."""
+    m = np.arange(1, 200, 2)
+    waves = np.sin(np.pi * m[:, None] * x) / m[:, None]
+    return 16 / np.pi**4 * np.einsum("mx,ny,mn->xy", waves, waves, 1 / (m[:, None] ** 2 + m[None] ** 2))
+
+
+def test_darcy_of_constant_coefficient_converges_in_second_order_on_the_square_its_ghost_cells_end():
+    errors, offsets = [], []
+    for cells in (8, 16, 32):
+        side = 1 + 1 / cells  # u = 0 half a cell outside of the unit square, as PDEBench has it
+        found = darcy2d.solve(np.full((cells, cells), 0.5), beta=2.0)
+        inside = (np.arange(cells) + 1) / cells / side
+        errors.append(np.abs(found - 4 * side**2 * torsion(inside)).max())
+        offsets.append(np.abs(found - 4 * torsion((np.arange(cells) + 0.5) / cells)).max())
+    assert [errors[0] / errors[1], errors[1] / errors[2]] == pytest.approx([4, 4], rel=0.15)
+    assert [offsets[0] / offsets[1], offsets[1] / offsets[2]] == pytest.approx([2, 2], rel=0.2)  # u = 0 on its edge

@@ -54,8 +54,8 @@ def made(tmp_path: Path) -> Made:
 
 def test_cached_pairs_equal_those_encoded_on_the_fly_in_the_same_order(made: Made) -> None:
     made.ensure()
-    cached = operator.Stage(made.config, CPU, made.material, autoencoder=made.state, cached=True)
-    fresh = operator.Stage(made.config, CPU, made.material, autoencoder=made.state)
+    cached = operator.Stage(made.config, CPU, made.material, trained={"autoencoder": made.state}, cached=True)
+    fresh = operator.Stage(made.config, CPU, made.material, trained={"autoencoder": made.state})
     one, other = cached.train_dataset, fresh.train_dataset
     assert len(one) == len(other) == 24  # type: ignore[arg-type]
     for index in range(24):

@@ -21,6 +21,7 @@ AXES = ("x",)
 PERIODIC = True
 PARAMETER = "beta"
 POSITIVE_PARAMETER = False
+CONSERVES = True
 
 
 def file_name(parameter: float) -> str:

@@ -24,6 +24,7 @@ AXES = ("x",)
 PERIODIC = True
 PARAMETER = "Nu"
 POSITIVE_PARAMETER = True
+CONSERVES = True
 
 LEAST_CELLS = 1024  # PDEBench's resolution
 CFL = 0.4

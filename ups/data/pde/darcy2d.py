@@ -28,6 +28,7 @@ AXES = ("x", "y")
 PERIODIC = False
 PARAMETER = "beta"
 POSITIVE_PARAMETER = True
+CONSERVES = False
 
 BATCH = 200  # samples whose common mean is the threshold
 GAUSSIANS = 5

@@ -26,6 +26,7 @@ class Equation(Protocol):
     PERIODIC: bool
     PARAMETER: str  # the attribute of PDEBench's files that holds the number in their name
     POSITIVE_PARAMETER: bool  # a viscosity or a forcing below zero has no solution
+    CONSERVES: bool  # the mean over the domain stays what it is
 
     def file_name(self, parameter: float) -> str:
         """Returns PDEBench's name of the file for one value of the parameter."""

@@ -19,22 +19,26 @@ from ups.data import ram_disk
 from ups.data.normalisation import Normalisation
 from ups.data.ram_disk import RamCopy
 from ups.distributed import World, from_first, on_all_ranks
-from ups.errors import AgreedError, ConfigError, UpsError
+from ups.errors import AgreedError, UpsError
 from ups.models.fit import try_own_operator
 from ups.progress import Display
 from ups.run_folder import RunFolder
-from ups.stages import ORDER, autoencoder, operator
+from ups.stages import ORDER
+from ups.stages.frozen import Trained
 from ups.stages.material import Material, gather
+from ups.stages.registry import make_stage, trained_autoencoder, trained_before
 from ups.strategies.admitted import refuse_what_does_not_fit
 from ups.tracking.jsonl import JsonLines
 from ups.train import Surroundings, train
+
+CACHED = ("operator", "diffusion", "consistency")  # stages that read latents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What is to be run, beside the configuration."""
 
-    stages: tuple[str, ...] = ORDER
+    stages: tuple[str, ...] = ORDER[:2]
     resume: bool = False
 
 
@@ -48,7 +52,8 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     if "operator" in plan.stages:
         try_own_operator(config, material.spec)
     left = _left_to_do(plan.stages, last)
-    if config.cache.enabled and left == list(ORDER):  # before hours of training; the operator alone looks at once
+    whole = left[:2] == list(ORDER[:2])
+    if config.cache.enabled and whole:  # before hours of training; a later stage alone looks at once
         refuse_bad_cache(config, expected_manifest(config, material), world)
     records = (_records(config, folder, last, resume),) if world.is_first else ()
     around = Surroundings(
@@ -62,11 +67,10 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     copy = None
     try:
         for name in left:
-            if name == "autoencoder":
-                stage: Any = autoencoder.Stage(config, world.device, material)
-            else:
+            trained = trained_before(name, folder)
+            if name in CACHED and copy is None:
                 copy = _cache(config, world, material, folder, display)
-                stage = _operator_stage(config, world, material, folder, copy)
+            stage = _stage(name, config, world, material, trained, copy)
             found = last if last is not None and last.stage == name else None
             timings[name] = asdict(train(stage, config, world, around, found))
     finally:
@@ -117,24 +121,12 @@ def loader_bytes(config: UpsConfig, material: Material) -> int:
     return 2 * stage.batch_size * numbers * 4 * training.workers * (training.prefetch + 1)  # training and validation
 
 
-def _operator_stage(
-    config: UpsConfig, world: World, material: Material, folder: RunFolder, copy: RamCopy | None
-) -> operator.Stage:
+def _stage(
+    name: str, config: UpsConfig, world: World, material: Material, trained: Trained, copy: RamCopy | None
+) -> Any:
     if copy is not None:
         config = replace(config, cache=replace(config.cache, dir=copy.folder))
-    state = trained_autoencoder(folder)
-    return operator.Stage(config, world.device, material, autoencoder=state, cached=copy is not None)
-
-
-def trained_autoencoder(folder: RunFolder) -> dict[str, torch.Tensor]:
-    """Returns the weights of the first stage. Raises ConfigError where it has not been trained."""
-    if not folder.autoencoder.exists():
-        raise ConfigError(
-            f"stage operator needs the trained autoencoder, and {folder.autoencoder} is not there",
-            hint="train it first: ups train CONFIG (or ups train CONFIG --stage autoencoder)",
-        )
-    state: dict[str, torch.Tensor] = checkpoint.load(folder.autoencoder, "autoencoder")["autoencoder"]
-    return state
+    return make_stage(name, config, world.device, material, trained, cached=copy is not None)
 
 
 def _agreed_normalisation(folder: RunFolder, world: World, compute: Callable[[], Normalisation]) -> Normalisation:

@@ -1,0 +1,60 @@
+"""A stage by its name: the file of this package that is called so."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+from ups import checkpoint
+from ups.config import UpsConfig
+from ups.errors import ConfigError
+from ups.run_folder import RunFolder
+from ups.stages import NEEDS, ORDER
+from ups.stages.frozen import Trained
+from ups.stages.material import Material
+
+
+def make_stage(
+    name: str,
+    config: UpsConfig,
+    device: torch.device,
+    material: Material | None = None,
+    trained: Trained | None = None,
+    *,
+    cached: bool = False,
+) -> Any:
+    """Returns the stage; `trained` holds what it needs of earlier ones, nothing for checks. Raises ConfigError."""
+    if name not in ORDER:
+        raise ConfigError(f"there is no stage '{name}'", hint=f"known are: {', '.join(ORDER)}")
+    stage = importlib.import_module(f"ups.stages.{name}").Stage
+    if name == "autoencoder":
+        return stage(config, device, material)
+    return stage(config, device, material, trained, cached)
+
+
+def trained_before(name: str, folder: RunFolder) -> dict[str, Any]:
+    """Returns the states of earlier stages by stage, those that `name` needs and those that are there.
+
+    Raises ConfigError where one that it needs was not trained.
+    """
+    found: dict[str, Any] = {}
+    for earlier in ORDER[: ORDER.index(name)]:
+        path = folder.trained(earlier)
+        if not path.exists() and earlier not in NEEDS[name]:
+            continue
+        if not path.exists():
+            raise ConfigError(
+                f"stage {name} needs the trained {earlier}, and {path} is not there",
+                hint=f"train it first: ups train CONFIG (or ups train CONFIG --stage {earlier})",
+            )
+        content = checkpoint.load(path, "autoencoder" if earlier == "autoencoder" else "best")
+        found[earlier] = content[earlier] if earlier in content else content["later"][earlier]
+    return found
+
+
+def trained_autoencoder(folder: RunFolder) -> dict[str, torch.Tensor]:
+    """Returns the weights of the first stage. Raises ConfigError where it has not been trained."""
+    state: dict[str, torch.Tensor] = trained_before("operator", folder)["autoencoder"]
+    return state
