@@ -305,7 +305,7 @@ def test_a_healthy_preflight_shows_each_check_and_where_the_report_is(tmp_path: 
     ]
     assert done.returncode == 0
     (folder,) = (tmp_path / "reports").glob("*-preflight")
-    assert sorted(path.name for path in folder.iterdir()) == ["report.json", "report.md"]
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "report.json", "report.md"]
 
 
 def test_an_error_is_exit_code_1_and_others_still_run(tmp_path: Path, probes: Path) -> None:
