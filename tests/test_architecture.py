@@ -49,6 +49,8 @@ ARROWS = {
     "dynamic/steps": "record d/job d/samples s/program",
     "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
     "dynamic/trace": "record d/job d/collectives",
+    "export": "",
+    "export/formats": "export",
     "report": "",
     "report/html": "",
     "report/check_sections": "report",
@@ -128,7 +130,7 @@ LONG = {"agent": "agent", "s": "static", "d": "dynamic", "m": "machine"}
 PLUGINS = {
     "audit": "CODE", "cache/formats": "CODE", "cache/folder_checks": "CODE", "diagnosis": "CODE",
     "inspection/checks": "CODE", "parity/hypotheses": "CODE", "preflight": "CODE",
-    "report/check_sections": "ORDER", "report/run_sections": "ORDER",
+    "report/check_sections": "ORDER", "report/run_sections": "ORDER", "export/formats": "FORMAT",
 }  # fmt: skip
 MOST_FILES = 25  # in one folder
 MOST_LINES = 350  # of one file

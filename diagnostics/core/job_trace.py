@@ -31,10 +31,15 @@ class CallSpan:
     root: int | None
     began_s: float
     ended_s: float | None  # None: never left
-    matched: bool  # all ranks of the group make it alike: no send, no receive
+    meeting: str  # the same of all ranks that make it together; "" of a send, a receive, and what has no number
     asynchronous: bool = False
     failed: bool = False
     stack: tuple[str, ...] = ()  # "train.py:31 main", innermost first
+
+    @property
+    def matched(self) -> bool:
+        """Whether all ranks of the group make it alike."""
+        return bool(self.meeting)
 
     @property
     def shown(self) -> str:

@@ -11,11 +11,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from made_trace import TRACE
 from shown_text import HOSTILE, poisoned, unprintable
 from test_run_page import CRASH, HEALTHY
 
 from diagnostics.core.findings import to_json
-from diagnostics.core.job_trace import CallSpan, JobTrace, Lane, Moment, StepSpan, UsageSample
 from diagnostics.report import html_page
 from diagnostics.report.headline import headline
 from diagnostics.report.html.markdown_page import markdown_page
@@ -24,34 +24,6 @@ from diagnostics.report.html.stack_tree import rank_set, tree_of
 from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import RunReport
 
-
-def call(number: int, began_s: float, ended_s: float | None) -> CallSpan:
-    return CallSpan(
-        op="all_reduce", group="0", number=number, shape="8x3", dtype="float32", root=None, began_s=began_s,
-        ended_s=ended_s, matched=True, stack=("train.py:31 step", "train.py:58 main"),
-    )  # fmt: skip
-
-
-def lane(rank: int, **fields: object) -> Lane:
-    known = {
-        "rank": rank, "pid": 4101 + rank, "role": "", "began_s": 0.0, "ended_s": 3.2, "end": "ended with exit code 1",
-        "steps": tuple(
-            StepSpan(number=one, began_s=one / 2, ended_s=one / 2 + 0.5, phases=(("data", 0.1), ("forward", 0.4)))
-            for one in range(1, 5)
-        ),
-        "calls": (call(15, 1.0, 1.1), call(16, 2.0, 2.5)), "step_count": 4, "module": "blocks.0.attention",
-        "moments": (Moment(at_s=3.2, kind="end", text="ended with exit code 1"),),
-        "usage": tuple(UsageSample(at_s=at, cpu_s=at, memory_bytes=1e8 * at) for at in (1.0, 2.0)),
-        "groups": {"0": (0, 1)}, "same": (rank,),
-    }  # fmt: skip
-    return Lane(**{**known, **fields})  # type: ignore[arg-type]
-
-
-MISSED = Moment(at_s=2.6, kind="missed", text="never came to all_reduce #17 of group 0, in which others wait")
-TRACE = JobTrace(
-    command="torchrun train.py", started_ns=0, until_s=3.3, ranks=2,
-    lanes=(lane(0, calls=(call(16, 2.0, 2.5), call(17, 2.6, None))), lane(1, role="culprit", moments=(MISSED,))),
-)  # fmt: skip
 TOLD = replace(CRASH, trace=TRACE)
 
 

@@ -102,11 +102,18 @@ class _Builder:
             root=call.root,
             began_s=job_time(self._job.facts, agent, call.entered_s),
             ended_s=None if call.left_s is None else job_time(self._job.facts, agent, call.left_s),
-            matched=call.number >= 0 and is_collective(call.op),
+            meeting=self._meeting(agent, call),
             asynchronous=call.asynchronous,
             failed=call.failed,
             stack=self.stack(call.path, agent.agent_folder),
         )
+
+    def _meeting(self, agent: AgentData, call: CollectiveCall) -> str:
+        """Returns what the call has in common with those of its peers: groups of other ranks may have the same name."""
+        if call.number < 0 or not is_collective(call.op):
+            return ""
+        ranks = next((one.ranks for one in agent.groups if one.group == call.group), ())
+        return self.clean(f"{call.group}{f' of {min(ranks)}' if ranks else ''} #{call.number}")
 
     def _moments(self, process: JobProcess, end: str) -> Iterator[Moment]:
         for one in process.raised:
@@ -141,21 +148,18 @@ def _with_missed(lanes: tuple[Lane, ...]) -> tuple[Lane, ...]:
 
     Only of ranks whose own calls in that group are known, and ended before it.
     """
-    waiting: dict[str, CallSpan] = {}
+    waiting: dict[tuple[str, tuple[int, ...]], CallSpan] = {}  # the first in each group, by its name and ranks
     for lane in lanes:
         for call in lane.calls[-8:]:
-            if (
-                call.matched
-                and call.ended_s is None
-                and (call.group not in waiting or call.number < waiting[call.group].number)
-            ):
-                waiting[call.group] = call
+            key = call.group, lane.groups.get(call.group, ())
+            if call.matched and call.ended_s is None and (key not in waiting or call.number < waiting[key].number):
+                waiting[key] = call
     found = []
     for lane in lanes:
         marks = []
-        for group, call in waiting.items():
+        for (group, ranks), call in waiting.items():
             own = [one.number for one in lane.calls if one.group == group and one.matched]
-            if own and lane.rank in lane.groups.get(group, ()) and max(own) < call.number:
+            if own and lane.rank in ranks and lane.groups.get(group) == ranks and max(own) < call.number:
                 text = f"never came to {call.shown} of group {group}, in which others wait"
                 marks.append(Moment(at_s=call.began_s, kind="missed", text=text, stack=call.stack))
         moments = tuple(sorted([*lane.moments, *marks], key=lambda one: one.at_s))

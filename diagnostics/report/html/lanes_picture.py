@@ -164,11 +164,11 @@ class _Drawing:
 
     def joins(self) -> list[tuple[float, int, int, bool]]:
         """Returns the collectives that several lanes show alone, the latest ones, where they were entered last."""
-        met: dict[tuple[str, int, str], list[tuple[int, CallSpan]]] = {}
+        met: dict[str, list[tuple[int, CallSpan]]] = {}
         for number, lane in enumerate(self._trace.lanes):
             for call in lane.calls[-ALONE:]:
                 if call.matched:
-                    met.setdefault((call.group, call.number, call.op), []).append((number, call))
+                    met.setdefault(call.meeting, []).append((number, call))
         found = []
         for calls in met.values():
             lanes = [number for number, _ in calls]
