@@ -49,6 +49,7 @@ ARROWS = {
     "dynamic/steps": "record d/job d/samples s/program",
     "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
     "dynamic/trace": "record d/job d/collectives",
+    "top": "agent/shared m/processes record report d/collectives",
     "export": "",
     "export/formats": "export",
     "report": "",
