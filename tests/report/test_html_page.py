@@ -134,10 +134,11 @@ def test_a_healthy_job_has_a_page_without_a_fault_in_it() -> None:
 
 
 def test_a_page_of_markdown_shows_tables_and_code_and_neither_tags_nor_links() -> None:
-    hostile = "# t\n\n<b>x</b> [a](javascript:alert(1)) ![p](http://x/y.png)\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n"
+    hostile = "# t\n\n<b>x</b> [a](javascript:alert(1)) ![p](http://x/y.png)\n\n| a | b |\n| --- | --: |\n| 1 | 2 |\n"
     page = Page(markdown_page(hostile, "t"))
     tags = {tag for tag, _ in page.tags}
     assert {"table", "td"} <= tags
+    assert [one for one in page.attributes if one[0] == "td"] == [("td", "class", "n")]
     assert tags & {"b", "a", "img"} == set()
     assert "<b>x</b> [a](javascript:alert(1)) ![p](http://x/y.png)" in "".join(page.text)
 

@@ -29,7 +29,11 @@ def markdown_page(text: str, title: str, pictures: Mapping[str, bytes] | None = 
 
 def _html(lines: list[str], pictures: Mapping[str, bytes]) -> Markup:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "image", "autolink"])
-    html = reader.render("\n".join(lines) + "\n")
+    tokens = reader.parse("\n".join(lines) + "\n")
+    for token in tokens:
+        if "style" in token.attrs:  # how a column is aligned: our policy lets no style of an element's own pass
+            token.attrs = {"class": "n"} if "right" in str(token.attrs["style"]) else {}
+    html: str = reader.renderer.render(tokens, reader.options, {})
     # A table scrolls by itself, by keyboard too; in text markdown-it has no "<" of its own left.
     html = html.replace("<table>", '<div class="wide" tabindex="0" role="region" aria-label="table"><table>')
     html = html.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
