@@ -210,9 +210,8 @@ def _joined(spans: Sequence[Any], x: Any, alone: int, most: int) -> Iterator[lis
 
 
 def label_of(lane: Lane) -> str:
-    """Returns "rank 3" or "rank 0, like 7 others"."""
-    others = len(lane.same) - 1
-    return f"rank {lane.rank}" + (f" and {others} alike" if others > 0 else "")
+    """Returns "rank 3" or "8 like rank 0"."""
+    return f"rank {lane.rank}" if len(lane.same) < 2 else f"{len(lane.same)} like rank {lane.rank}"
 
 
 def told_of(lane: Lane) -> str:
