@@ -183,7 +183,8 @@ def test_a_mistyped_command_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_the_command_line_shows_its_version_and_its_commands(tmp_path: Path) -> None:
-    assert re.fullmatch(r"ups-doctor, version \d+\.\d+\.\d+ \(python 3\.[\d.]+, Linux \S+ \w+\)\n", run(tmp_path, "--version").stdout)
+    version = r"ups-doctor, version \d+\.\d+\.\d+ \(python 3\.[\d.]+, Linux \S+ \w+\)\n"
+    assert re.fullmatch(version, run(tmp_path, "--version").stdout)
     shown = run(tmp_path, "--help").stdout
     assert all(f"\n  {name} " in shown for name in ("preflight", "explain", "scan-cache"))
 
