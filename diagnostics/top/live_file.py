@@ -18,6 +18,7 @@ from diagnostics.record.agent_bytes import StringTable, read_header
 from diagnostics.record.agent_data import AgentData, CollectiveCall, Steps
 from diagnostics.record.agent_file import collective_calls, decode_agent_file, group_progress, training_steps
 from diagnostics.record.step_timings import Phase, StepTiming, steps_of
+from diagnostics.record.untrusted_files import read_bytes
 
 LATEST_CALLS = 8
 RECENT = 32  # steps that a share is taken over
@@ -69,7 +70,8 @@ class LiveFile:
         call = calls[-1] if calls else None
         if call is not None and call.group not in self.groups:
             area = self._area("collectives")
-            self.groups = {one.group: one.ranks for one in group_progress(area)} if area else {}
+            whole = len(area) >= layout.COLLECTIVES_BYTES
+            self.groups = {one.group: one.ranks for one in group_progress(area)} if whole else {}
         return LatestState(
             steps=training_steps(self._area("steps"), self.monotonic_ns),
             call=call,
@@ -79,8 +81,7 @@ class LiveFile:
         )
 
     def _whole(self) -> AgentData:
-        with self.path.open("rb") as file:
-            return decode_agent_file(file.read(MOST_BYTES), self.path.name)
+        return decode_agent_file(read_bytes(self.path), self.path.name)
 
     def _read_table(self) -> None:
         """Reads where the areas lie: those of torch are added later."""
@@ -94,7 +95,7 @@ class LiveFile:
         self._areas = found
 
     def _bytes(self, offset: int, length: int) -> bytes:
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             return os.pread(descriptor, length, offset)
         finally:
