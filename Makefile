@@ -12,7 +12,7 @@ TESTS ?= tests
 # Tests wait more than they compute: twice as many as there are cores. WORKERS=0: one after the other.
 WORKERS ?= $(shell echo $$(( $$(nproc) * 2 )))
 
-.PHONY: help run accuracy accuracy-small test zoo compat mutants drills lint check install install-test
+.PHONY: help run accuracy accuracy-small test zoo compat mutants drills page-test wheel-test lint check install install-test
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -69,6 +69,13 @@ drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile 
 	$(BIN)/python tests/benchmarks/recovery/kill_drill.py
 	$(BIN)/python tests/zoo/handled.py
 	$(BIN)/python tests/benchmarks/training/modes.py --drills
+
+page-test: install-test ## report.html in a real Chromium, with axe-core; PICTURES=DIR keeps pictures at three widths
+	@test -f $(VENV)/axe/package/axe.min.js || { mkdir -p $(VENV)/axe; cd $(VENV)/axe; tar xzf $$(npm pack --silent axe-core@4.14.1); }
+	AXE=$(VENV)/axe/package/axe.min.js $(BIN)/python -m pytest -q tests/benchmarks/pages
+
+wheel-test: install-test ## wheel and sdist in bare environments without torch; PYTHONS='python3.11 python3.12'
+	$(BIN)/python tests/benchmarks/install/wheel_test.py
 
 lint: install-test ## ruff, mypy, codespell
 	$(BIN)/ruff check diagnostics ups tests

@@ -47,7 +47,14 @@ def doctor() -> click.Group:
         help="Finds out why distributed PyTorch training dies, hangs or lies.",
         epilog="Exit codes: 0 nothing found, 1 errors found, 2 wrong use or configuration, 3 undecided.",
     )
-    return click.version_option(package_name="ups-doctor")(group)
+    return click.version_option(message=_version(), package_name="ups-doctor")(group)
+
+
+def _version() -> str:
+    """Returns what a bug report has to say of the doctor and what it runs on; click fills in its name and version."""
+    on = os.uname()
+    python = ".".join(map(str, sys.version_info[:3]))
+    return f"%(prog)s, version %(version)s (python {python}, {on.sysname} {on.release} {on.machine})"
 
 
 def guarded(load: Callable[[], click.Command], program_name: str, arguments: Sequence[str] | None = None) -> int:

@@ -17,8 +17,8 @@ OUTSIDE = {"torch", "h5py", "ups", "torchvision", "lightning"}
 IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may import torch there
 # These lead their package: they alone import its folders. What else stands beside them is the contract.
 ENGINES = {
-    "machine.this", "report.folder", "report.page", "bisection.engine", "audit.run", "inspection.engine",
-    "preflight.engine", "diagnosis.engine", "parity.engine",
+    "machine.this", "report.folder", "report.page", "report.html_page", "bisection.engine", "audit.run",
+    "inspection.engine", "preflight.engine", "diagnosis.engine", "parity.engine",
 }  # fmt: skip
 # What a folder of diagnostics/ may import beside itself and core/. Short names: s static, d dynamic, m machine.
 ARROWS = {
@@ -48,12 +48,17 @@ ARROWS = {
     "dynamic/samples": "agent/shared record d/job s/program",
     "dynamic/steps": "record d/job d/samples s/program",
     "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
+    "dynamic/trace": "record d/job d/collectives",
+    "top": "agent/shared m/processes record report d/collectives",
+    "export": "",
+    "export/formats": "export",
     "report": "",
+    "report/html": "",
     "report/check_sections": "report",
     "report/run_sections": "report",
     "diagnosis": (
         "record report m/execution d/job d/collectives d/divergence d/stall d/failures d/replicas d/exit_status "
-        "d/samples d/steps s/dataflow s/launch_files"
+        "d/samples d/steps d/trace s/dataflow s/launch_files"
     ),
     "diagnosis/crash": "diagnosis record d/job d/divergence d/stall d/failures d/model d/launch",
     "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",
@@ -83,7 +88,7 @@ ARROWS = {
     "editor": "audit s/program",
     "inspection": "adapter machine record report d/job d/failures",
     "inspection/checks": "inspection",
-    "parity": "machine record",
+    "parity": "machine record report",
     "parity/hypotheses": "parity",
     "preflight": "adapter machine record report",
     "preflight/host": "preflight machine",
@@ -110,7 +115,7 @@ ARROWS = {
     "cache/formats": "cache cache/archives cache/pickles cache/rewriting",
     "cache/folder_checks": "cache",
     "cache/scan": "cache cache/folder_checks cache/formats",
-    "cache/repair": "adapter machine m/host m/processes cache cache/formats cache/scan",
+    "cache/repair": "adapter report machine m/host m/processes cache cache/formats cache/scan",
 }
 AGENT_ARROWS = {
     "shared": "",
@@ -126,7 +131,7 @@ LONG = {"agent": "agent", "s": "static", "d": "dynamic", "m": "machine"}
 PLUGINS = {
     "audit": "CODE", "cache/formats": "CODE", "cache/folder_checks": "CODE", "diagnosis": "CODE",
     "inspection/checks": "CODE", "parity/hypotheses": "CODE", "preflight": "CODE",
-    "report/check_sections": "ORDER", "report/run_sections": "ORDER",
+    "report/check_sections": "ORDER", "report/run_sections": "ORDER", "export/formats": "FORMAT",
 }  # fmt: skip
 MOST_FILES = 25  # in one folder
 MOST_LINES = 350  # of one file

@@ -50,9 +50,14 @@ def write_whole(path: Path, text: str) -> None:
 
     A reader sees the old one or the new one. Links to its folder are the user's, and are followed.
     """
+    write_bytes_whole(path, text.encode())
+
+
+def write_bytes_whole(path: Path, content: bytes) -> None:
+    """As `write_whole`, of what is no text. Raises OSError."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        _write(folder, path.name, text.encode(), keep=True)
+        _write(folder, path.name, content, keep=True)
     finally:
         os.close(folder)
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any
 
+ONLY_ON_PAGES = "only-on-pages"  # metadata of a field that is drawn, and is no part of any report.json
+
 
 class Severity(IntEnum):
     """How bad a finding is; the order is the order of `max`."""
@@ -165,6 +167,6 @@ def to_json(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [to_json(item) for item in value]
     if hasattr(value, "__dataclass_fields__"):
-        names = value.__dataclass_fields__
-        return {name: to_json(getattr(value, name)) for name in names}
+        kept = (name for name, one in value.__dataclass_fields__.items() if not one.metadata.get(ONLY_ON_PAGES))
+        return {name: to_json(getattr(value, name)) for name in kept}
     return value

@@ -25,6 +25,7 @@ from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED
 from diagnostics.record.untrusted_files import read_output
+from diagnostics.report import html_page
 from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import RunReport
 
@@ -107,9 +108,11 @@ def examine_logs(files: Sequence[Path], *, asking: Questioning | None = None) ->
 
 
 def write_report(report: RunReport, folder: Path) -> None:
-    """Writes report.json, then report.md, each whole or not at all. Raises OSError."""
-    write_whole(folder / "report.json", json_text(report))
+    """Writes report.json, then report.md, each whole or not at all. Raises OSError. Then report.html, if it can be."""
+    text = json_text(report)
+    write_whole(folder / "report.json", text)
     write_whole(folder / "report.md", markdown(report))
+    html_page.write_run_page(report, text, folder)
 
 
 def record_folder(folder: Path) -> Path:

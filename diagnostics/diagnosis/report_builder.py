@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Finding
+from diagnostics.core.job_trace import JobTrace
 from diagnostics.diagnosis.rank_table import coverage, rank_rows, stack_groups
 from diagnostics.diagnosis.stalled_processes import stalled_rows
 from diagnostics.diagnosis.timeline import timeline
@@ -20,6 +21,7 @@ from diagnostics.dynamic.failures.unexplained import ObservedFacts, unexplained
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.stall.stall_evidence import past_stalls
+from diagnostics.dynamic.trace.trace_builder import trace_of
 from diagnostics.record.record import RunRecord
 from diagnostics.report.run_report import RankRow, RunReport, SourceExcerpt
 
@@ -56,6 +58,7 @@ def build_report(
     fix = first.finding.fix if first is not None else None
     lateness = _seconds_since(job, now_s)
     here = lateness is not None and lateness < JUST_NOW_S
+    trace, undrawn = _trace(state)
     return RunReport(
         doctor_version=doctor_version(),
         provisional=provisional,
@@ -86,9 +89,18 @@ def build_report(
         stacks=stack_groups(state),
         standing=stalled_rows(state, decision.outcome),
         notes=(*decision.notes, *_shortened(decision.handled), *_notes(job)),
-        not_captured=_not_captured(record, troubles),
+        not_captured=_not_captured(record, (*troubles, *undrawn)),
         repeat=shlex.join(["ups-doctor", "run", "--", *job.facts.command]) if job.facts.command else "",
+        trace=trace,
     )
+
+
+def _trace(job: Job) -> tuple[JobTrace | None, tuple[str, ...]]:
+    """Returns the lanes of the page, or why there are none: that costs the page its picture and nothing else."""
+    try:
+        return trace_of(job), ()
+    except Exception as error:
+        return None, (f"lanes of the page: {type(error).__name__}: {error}",)
 
 
 def _findings(decision: Diagnosis) -> tuple[Finding, ...]:

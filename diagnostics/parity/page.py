@@ -16,6 +16,7 @@ from diagnostics.core.shell_quoting import pasteable
 from diagnostics.parity import words
 from diagnostics.parity.engine import Parity
 from diagnostics.parity.request import Form
+from diagnostics.report import html_page
 
 MOST_OUTPUT = 30  # lines
 
@@ -130,6 +131,7 @@ def write_report(found: Sequence[Parity], folder: Path, *, command: str, exit_co
     """Writes report.json and report.md; returns one line that says where. Raises OSError."""
     write_whole(folder / "report.json", json_text(found, command=command, exit_code=exit_code))
     write_whole(folder / "report.md", markdown(found, command))
+    html_page.write_beside(folder / "report.md")
     return f"report: {pasteable(folder / 'report.md')}"
 
 

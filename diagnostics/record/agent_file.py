@@ -6,7 +6,7 @@ Decodes the areas of collectives and steps of an agent's file. Nothing in them i
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from diagnostics.agent.shared import layout
@@ -149,14 +149,16 @@ def _constructions(area: bytes, names: StringTable) -> Iterator[Construction]:
         yield Construction(sequence=sequence, class_name=class_name or "?", path=frames, own=number(own))
 
 
-def collective_calls(area: bytes, began_ns: int, homes: Homes = NOWHERE) -> tuple[CollectiveCall, ...]:
-    """Returns the calls in the ring, oldest first; times are seconds since `began_ns`."""
+def collective_calls(
+    area: bytes, began_ns: int, homes: Homes = NOWHERE, slots: Iterable[int] = range(layout.CALL_SLOTS)
+) -> tuple[CollectiveCall, ...]:
+    """Returns the calls in these slots of the ring, oldest first; times are seconds since `began_ns`."""
     strings = StringTable(area[layout.CALL_STRINGS_OFFSET :], homes)
-    return tuple(sorted(_calls(area, strings, began_ns), key=lambda call: call.sequence))
+    return tuple(sorted(_calls(area, strings, began_ns, slots), key=lambda call: call.sequence))
 
 
-def _calls(area: bytes, strings: StringTable, began_ns: int) -> Iterator[CollectiveCall]:
-    for slot in range(layout.CALL_SLOTS):
+def _calls(area: bytes, strings: StringTable, began_ns: int, slots: Iterable[int]) -> Iterator[CollectiveCall]:
+    for slot in slots:
         fields = struct.unpack_from(layout.CALL, area, layout.CALLS_OFFSET + slot * layout.CALL_BYTES)
         commit, sequence, entered, left, number, thread, op, group, shape, dtype, path, root, flags = fields
         if not commit or (commit - 1) % layout.CALL_SLOTS != slot:

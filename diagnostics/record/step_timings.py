@@ -91,7 +91,7 @@ def timings_of(area: bytes, began_ns: int) -> Timings:
         return Timings()
     words = struct.unpack_from(f"<{layout.HEADER_WORDS}Q", area)
     return Timings(
-        steps=tuple(sorted(_steps(area, began_ns), key=lambda step: step.number)),
+        steps=tuple(sorted(steps_of(area[layout.RING_OFFSET :], began_ns), key=lambda step: step.number)),
         stages=tuple(_stages(area)),
         count=words[layout.STEPS],
         on_device=bool(words[layout.FLAGS] & layout.FLAG_DEVICE),
@@ -103,9 +103,10 @@ def timings_of(area: bytes, began_ns: int) -> Timings:
     )
 
 
-def _steps(area: bytes, began_ns: int) -> Iterator[StepTiming]:
-    ring = area[layout.RING_OFFSET : layout.RING_OFFSET + layout.STEP_SLOTS * layout.STEP_BYTES]
-    for slot, (number, _, end_ns, *rest) in enumerate(struct.iter_unpack(layout.STEP, ring)):
+def steps_of(slots: bytes, began_ns: int, first: int = 0) -> Iterator[StepTiming]:
+    """Yields the steps that stand in the ring from slot `first` on; a slot that is cut short is left out."""
+    whole = min(len(slots) // layout.STEP_BYTES, layout.STEP_SLOTS - first) * layout.STEP_BYTES
+    for slot, (number, _, end_ns, *rest) in enumerate(struct.iter_unpack(layout.STEP, slots[:whole]), first):
         if not number or number % layout.STEP_SLOTS != slot:
             continue
         phases, (forward, backward, cpu, collected, compiles, flags) = rest[:8], rest[8:]

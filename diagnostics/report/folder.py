@@ -11,7 +11,7 @@ from pathlib import Path
 from diagnostics.core import redaction
 from diagnostics.core.files import write_whole
 from diagnostics.core.findings import to_json
-from diagnostics.report import check_sections
+from diagnostics.report import check_sections, html_page
 from diagnostics.report.check_report import CheckReport
 from diagnostics.report.section_page import section_page
 
@@ -20,6 +20,7 @@ def write(report: CheckReport, folder: Path) -> Path:
     """Writes report.json and report.md into `folder` and returns the path of report.md. Raises OSError."""
     write_whole(folder / "report.json", json_text(report))
     write_whole(folder / "report.md", markdown(report))
+    html_page.write_beside(folder / "report.md")
     return folder / "report.md"
 
 

@@ -6,10 +6,11 @@ No key is ever removed within a schema number; readers ignore unknown ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from diagnostics.core.failure_classes import JobOutcome
-from diagnostics.core.findings import Confidence, Finding
+from diagnostics.core.findings import ONLY_ON_PAGES, Confidence, Finding
+from diagnostics.core.job_trace import JobTrace
 
 NO_CLASS = "none"
 UNKNOWN_CLASS = "unknown"
@@ -119,3 +120,4 @@ class RunReport:
     notes: tuple[str, ...] = ()  # said beside the verdict: a teardown abort after finished work, a stall that ended
     not_captured: tuple[str, ...] = ()
     repeat: str = ""  # the command that runs it again under the doctor
+    trace: JobTrace | None = field(default=None, metadata={ONLY_ON_PAGES: True})  # the lanes of report.html

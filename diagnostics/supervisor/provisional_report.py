@@ -43,7 +43,7 @@ class ProvisionalReport:
             self.turn += 1
             self.answers = {}
             self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
-            for name in ("report.md", "report.json"):
+            for name in ("report.md", "report.json", "report.html"):
                 (self._folder / name).unlink(missing_ok=True)
 
     def close(self) -> None:

@@ -183,7 +183,8 @@ def test_a_mistyped_command_names_the_nearest(tmp_path: Path) -> None:
 
 
 def test_the_command_line_shows_its_version_and_its_commands(tmp_path: Path) -> None:
-    assert re.fullmatch(r"ups-doctor, version \d+\.\d+\.\d+\n", run(tmp_path, "--version").stdout)
+    version = r"ups-doctor, version \d+\.\d+\.\d+ \(python 3\.[\d.]+, Linux \S+ \w+\)\n"
+    assert re.fullmatch(version, run(tmp_path, "--version").stdout)
     shown = run(tmp_path, "--help").stdout
     assert all(f"\n  {name} " in shown for name in ("preflight", "explain", "scan-cache"))
 
@@ -305,7 +306,7 @@ def test_a_healthy_preflight_shows_each_check_and_where_the_report_is(tmp_path: 
     ]
     assert done.returncode == 0
     (folder,) = (tmp_path / "reports").glob("*-preflight")
-    assert sorted(path.name for path in folder.iterdir()) == ["report.json", "report.md"]
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "report.json", "report.md"]
 
 
 def test_an_error_is_exit_code_1_and_others_still_run(tmp_path: Path, probes: Path) -> None:

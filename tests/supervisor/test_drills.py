@@ -352,7 +352,7 @@ def test_a_folder_of_the_users_keeps_its_rights_also_behind_a_link(tmp_path: Pat
     assert run(tmp_path, "true").returncode == 0
     assert target.stat().st_mode & 0o777 == 0o755
     modes = {path.name: path.stat().st_mode & 0o777 for path in target.iterdir()}
-    assert modes == {"record": 0o700, "report.json": 0o600, "report.md": 0o600}
+    assert modes == {"record": 0o700, "report.html": 0o600, "report.json": 0o600, "report.md": 0o600}
 
 
 def test_nothing_is_written_through_a_link_that_took_the_place_of_a_folder(tmp_path: Path) -> None:

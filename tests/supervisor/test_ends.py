@@ -115,7 +115,7 @@ def test_without_a_folder_to_write_to_the_job_runs_and_the_report_is_elsewhere(t
     told = ended.stderr.decode()
     assert "cannot write reports: it exists already; the report goes to /tmp/ups-doctor-run-" in told
     place = Path(told.split("the report goes to ")[1].split()[0])
-    assert {path.name for path in place.iterdir()} == {"record", "report.json", "report.md"}
+    assert {path.name for path in place.iterdir()} == {"record", "report.html", "report.json", "report.md"}
     shutil.rmtree(place)
 
 

@@ -35,7 +35,7 @@ def test_a_report_is_told_once_and_taken_back(place: RunFolder) -> None:
         report.tell(report.turn)
     (line,) = said
     assert line.endswith("/report.md")
-    assert pages(place) == ["report.json", "report.md"]
+    assert pages(place) == ["report.html", "report.json", "report.md"]
     assert report.answers
     report.withdraw()
     assert (said[1:], pages(place), report.answers) == ([WITHDRAWN], [], {})

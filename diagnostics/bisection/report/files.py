@@ -13,6 +13,7 @@ from diagnostics.bisection.report.tree_svg import tree_svg
 from diagnostics.bisection.report.words import headline
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
+from diagnostics.report import html_page
 from diagnostics.report.run_report import RunReport
 
 FILES = {
@@ -35,6 +36,7 @@ def write_reports(report: RunReport, found: Bisection, folder: Path) -> str:
         write_whole(folder / "tree.svg", tree_svg(f"Bisection of {found.name}", headline(found), lines))
     there = [(name, what) for name, what in FILES.items() if (folder / name).exists()]
     write_whole(folder / "report.md", markdown(report, found, there))
+    html_page.write_beside(folder / "report.md")
     return f"report: {pasteable(f'{shown_path(folder)}/report.md')}"
 
 

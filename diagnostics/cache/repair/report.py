@@ -17,6 +17,7 @@ from diagnostics.core.files import new_folder, write_whole
 from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import code, inline, page, table
 from diagnostics.core.shell_quoting import pasteable
+from diagnostics.report import html_page
 
 LISTED_FILES = 500  # in report.md; report.json names all
 
@@ -71,6 +72,7 @@ def write_report(parent: Path, prepared: Prepared, result: RepairResult) -> str:
         folder = new_folder(parent, kind="fix-cache")
         write_whole(folder / "report.json", json.dumps(fix_json(prepared, result, result.exit_code), indent=1) + "\n")
         write_whole(folder / "report.md", markdown(prepared, result))
+        html_page.write_beside(folder / "report.md")
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=parent)
         return f"no report was written: {refused.message}" + (f" ({refused.hint})" if refused.hint else "")

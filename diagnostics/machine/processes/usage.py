@@ -33,6 +33,19 @@ def process_usage(pid: int) -> tuple[int, list[float]] | None:
     ]
 
 
+def brief_usage(pid: int) -> tuple[int, float, float] | None:
+    """Returns start ticks, seconds of CPU and bytes of its own memory, by two small files; None for a process gone."""
+    stat = _text(f"/proc/{pid}/stat")
+    if not stat:
+        return None
+    words = stat[stat.rindex(")") + 2 :].split()
+    if words[0] in "ZX":
+        return None
+    sizes = _text(f"/proc/{pid}/statm").split()
+    own = (int(sizes[1]) - int(sizes[2])) * os.sysconf("SC_PAGESIZE") if len(sizes) > 2 else -1.0
+    return int(words[19]), (int(words[11]) + int(words[12])) / _TICKS, float(own)
+
+
 def machine_usage() -> list[float]:
     """Returns the numbers of record/usage.py's MachineUsage."""
     words = _text("/proc/stat").partition("\n")[0].split()[1:]

@@ -119,7 +119,7 @@ def test_json_holds_plan_outcomes_and_both_counts(cache: Path, fix: Fix) -> None
 def test_the_report_compares_before_and_after_and_names_each_file(cache: Path, fix: Fix) -> None:
     fix("--yes", "cache", "--report-dir", "out")
     (folder,) = (cache.parent / "out").iterdir()
-    assert sorted(path.name for path in folder.iterdir()) == ["report.json", "report.md"]
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "report.json", "report.md"]
     text = (folder / "report.md").read_text()
     assert "| bad files              |       5 |       0 |" in text
     assert [line.split("|")[1].strip() for line in text.split("## Done")[1].splitlines()[4:]] == [

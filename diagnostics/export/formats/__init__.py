@@ -1,0 +1,1 @@
+"""Formats that a record is exported to, one a file: FORMAT, HELP, OPENS, `files(trace) -> {name: bytes}`."""
