@@ -11,7 +11,7 @@ _IN_A_LINE = re.compile(r"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?(
 def iso_s(text: str) -> float | None:
     """Returns seconds since 1970 of an ISO time; one without a zone is this machine's, None for no time."""
     try:
-        return datetime.fromisoformat(text.strip().replace("Z", "+00:00")).timestamp()
+        return datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace(",", ".")).timestamp()
     except (ValueError, OverflowError):
         return None
 

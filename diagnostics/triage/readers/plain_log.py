@@ -16,7 +16,9 @@ from diagnostics.triage.readers.log_text import claim_of_success, logs_in, text_
 from diagnostics.triage.trace import Folder, Said, Trace
 
 KIND = "log"
-_INSTALLS = re.compile(r"^(?:Collecting |Requirement already satisfied|Downloading |Installing |Get:\d|Unpacking |  Downloading )", re.M)
+_INSTALLS = re.compile(
+    r"^(?:Collecting |Requirement already satisfied|Downloading |Installing |Get:\d|Unpacking |  Downloading )", re.M
+)
 _TRAINS = re.compile(r"\bwandb: |\b(?:epoch|step|iteration|iter)\b\W{0,3}\d", re.IGNORECASE)
 
 

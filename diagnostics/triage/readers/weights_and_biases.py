@@ -31,7 +31,7 @@ FEW_ROWS = 50
 HISTORY, CONFIG, STATS, RUN, EXIT, PREEMPTING, ENVIRONMENT = 2, 5, 7, 17, 18, 23, 26
 VALUE_JSON = 16
 _FOLDER = re.compile(r"^(?:offline-)?run-(?P<time>\d{8}_\d{6})-(?P<id>.+)$")
-_LINE = re.compile(r"^(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d+ \w+\s+\w+:(?P<pid>\d{1,10}) ")
+_LINE = re.compile(r"^(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+) \w+\s+\w+:(?P<pid>\d{1,10}) ")
 _EXIT = re.compile(r"got exitcode: (-?\d{1,5})")
 _CONFIG = re.compile(r"^config: (\{.{0,100000}\})$", re.MULTILINE)
 
@@ -179,9 +179,7 @@ class _Stored:
             self.preempting = True
 
     def _settings(self, data: bytes) -> None:
-        self.config |= {
-            name: value for name, value in flat(_items(data, 1)).items() if not name.startswith("_wandb")
-        }
+        self.config |= {name: value for name, value in flat(_items(data, 1)).items() if not name.startswith("_wandb")}
 
     def _environment(self, data: bytes) -> None:
         names = {1: "os", 2: "python", 6: "program", 12: "host", 18: "gpu_type", 19: "gpu_count", 25: "cuda"}

@@ -1,0 +1,86 @@
+"""Which traces belong to one run: those of one file, one id, one process, or whose text names the other. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+
+from diagnostics.triage.run import Run
+from diagnostics.triage.trace import Trace
+
+SAME_PROCESS_S = 3600.0  # a process that logs to two trackers begins both within this time
+
+
+def joined(traces: Sequence[Trace]) -> list[Run]:
+    """Returns the runs in the order of their starts; those without a time come last."""
+    groups = _Groups(len(traces))
+    for keys in (_by_path, _by_name, _by_process):
+        seen: dict[object, int] = {}
+        for number, trace in enumerate(traces):
+            for key in keys(trace):
+                groups.unite(number, seen.setdefault(key, number))
+    _lone_neighbours(traces, groups)
+    members: dict[int, list[Trace]] = defaultdict(list)
+    for number, trace in enumerate(traces):
+        members[groups.of(number)].append(trace)
+    runs = [Run(tuple(found)) for found in members.values()]
+    return sorted(runs, key=lambda run: (run.started_s is None, run.started_s or 0.0, run.name))
+
+
+def _by_path(trace: Trace) -> Iterator[object]:
+    if not trace.is_tracker:  # several readers may read one log
+        yield trace.path
+
+
+def _by_name(trace: Trace) -> Iterator[object]:
+    """Ids as others may name them; the name of a folder or a log is nobody's id."""
+    if trace.source in ("wandb", "mlflow", "mlflow-database"):
+        yield trace.run_id
+    yield from trace.aliases
+
+
+def _by_process(trace: Trace) -> Iterator[object]:
+    if trace.pid is not None and trace.started_s is not None:
+        for about in (0, 1):  # times near a border are near in one of the two
+            yield trace.pid, about, int((trace.started_s + about * SAME_PROCESS_S / 2) // SAME_PROCESS_S)
+
+
+def _lone_neighbours(traces: Sequence[Trace], groups: _Groups) -> None:
+    """A log that no tracker's run was joined to is that of the one run whose folder it lies in or above."""
+    by_folder: dict[PurePath, set[int]] = defaultdict(set)
+    for number, trace in enumerate(traces):
+        if trace.is_tracker:
+            for folder in list(PurePath(trace.path).parents)[:3]:
+                by_folder[folder].add(groups.of(number))
+    logs: dict[PurePath, set[str]] = defaultdict(set)
+    for trace in traces:
+        if not trace.is_tracker:
+            logs[PurePath(trace.path).parent].add(trace.path)
+    with_tracker = {groups.of(number) for number, trace in enumerate(traces) if trace.is_tracker}
+    for number, trace in enumerate(traces):
+        folder = PurePath(trace.path).parent
+        near = by_folder.get(folder, set())
+        if not trace.is_tracker and groups.of(number) not in with_tracker and len(near) == len(logs[folder]) == 1:
+            groups.unite(number, next(iter(near)))
+
+
+class _Groups:
+    """Numbers in groups that grow together."""
+
+    def __init__(self, count: int) -> None:
+        self._above: list[int] = list(range(count))
+
+    def of(self, number: int) -> int:
+        while self._above[number] != number:
+            self._above[number] = number = self._above[self._above[number]]
+        return number
+
+    def unite(self, one: int, other: int) -> None:
+        first, second = sorted((self.of(one), self.of(other)))
+        self._above[second] = first
+
+
+def sources_of(runs: Iterable[Run]) -> dict[str, int]:
+    """Returns how many runs each kind of source told of."""
+    return dict(Counter(source for run in runs for source in {trace.source for trace in run.traces}))
