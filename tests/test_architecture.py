@@ -18,7 +18,7 @@ IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may i
 # These lead their package: they alone import its folders. What else stands beside them is the contract.
 ENGINES = {
     "machine.this", "report.folder", "report.page", "bisection.engine", "audit.run", "inspection.engine",
-    "preflight.engine", "diagnosis.engine", "parity.engine",
+    "preflight.engine", "diagnosis.engine", "parity.engine", "triage.engine",
 }  # fmt: skip
 # What a folder of diagnostics/ may import beside itself and core/. Short names: s static, d dynamic, m machine.
 ARROWS = {
@@ -110,6 +110,10 @@ ARROWS = {
     "cache/formats": "cache cache/archives cache/pickles cache/rewriting",
     "cache/folder_checks": "cache",
     "cache/scan": "cache cache/folder_checks cache/formats",
+    "triage/decoding": "",
+    "triage/readers": "record triage triage/decoding",
+    "triage": "agent/shared triage/decoding",
+    "triage/verdicts": "triage triage/decoding",
     "cache/repair": "adapter machine m/host m/processes cache cache/formats cache/scan",
 }
 AGENT_ARROWS = {
@@ -126,7 +130,8 @@ LONG = {"agent": "agent", "s": "static", "d": "dynamic", "m": "machine"}
 PLUGINS = {
     "audit": "CODE", "cache/formats": "CODE", "cache/folder_checks": "CODE", "diagnosis": "CODE",
     "inspection/checks": "CODE", "parity/hypotheses": "CODE", "preflight": "CODE",
-    "report/check_sections": "ORDER", "report/run_sections": "ORDER",
+    "report/check_sections": "ORDER", "report/run_sections": "ORDER", "triage/readers": "KIND",
+    "triage/verdicts": "ORDER",
 }  # fmt: skip
 MOST_FILES = 25  # in one folder
 MOST_LINES = 350  # of one file

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import comb
 
 from diagnostics.agent.shared.secret_lines import is_secret_variable
-from diagnostics.triage.run import DIED, LIVED, Judgement, Run
+from diagnostics.triage.run import DIED, LIVED, Judgement, TrackedRun
 from diagnostics.triage.trace import Scalar
 
 UNLIKELY = 0.05
@@ -51,7 +51,7 @@ class Pattern:
     why_none: str = ""
 
 
-def patterns(judged: Sequence[tuple[Run, Judgement]]) -> tuple[Pattern, ...]:
+def patterns(judged: Sequence[tuple[TrackedRun, Judgement]]) -> tuple[Pattern, ...]:
     """Returns what parts those that died from those that lived, and early deaths from all that came to a row."""
     counted = [(run, judgement.fate) for run, judgement in judged if judgement.fate in (*DIED, *LIVED)]
     died = {id(run) for run, fate in counted if fate in DIED}
@@ -65,7 +65,7 @@ def patterns(judged: Sequence[tuple[Run, Judgement]]) -> tuple[Pattern, ...]:
     return tuple(found)
 
 
-def _pattern(what: str, runs: Sequence[Run], bad: set[int]) -> Pattern:
+def _pattern(what: str, runs: Sequence[TrackedRun], bad: set[int]) -> Pattern:
     words = f"{len(bad)} of {len(runs)} runs {what}"
     if len(bad) == len(runs):
         return Pattern(words=words, why_none="none lived to compare with")
@@ -75,10 +75,10 @@ def _pattern(what: str, runs: Sequence[Run], bad: set[int]) -> Pattern:
                    why_none="" if best else "no setting parts them more clearly than chance would")  # fmt: skip
 
 
-def _contrasts(runs: Sequence[Run], bad: set[int]) -> Iterator[Contrast]:
+def _contrasts(runs: Sequence[TrackedRun], bad: set[int]) -> Iterator[Contrast]:
     """Yields one for each way in which settings part the runs, where chance is unlikely."""
     alike: dict[frozenset[int], list[str]] = defaultdict(list)
-    known: dict[frozenset[int], list[Run]] = {}
+    known: dict[frozenset[int], list[TrackedRun]] = {}
     for name, given in sorted(_values(runs).items()):
         whole = [run for run in runs if id(run) in given]
         for words, having in _parts(name, whole, given):
@@ -86,20 +86,19 @@ def _contrasts(runs: Sequence[Run], bad: set[int]) -> Iterator[Contrast]:
             if 0 < len(having) < len(whole):
                 alike[key].append(words)
                 known.setdefault(key, whole)
-    for having, words in alike.items():
-        whole = known[having]
-        with_it, without = _count(whole, bad, having, True), _count(whole, bad, having, False)
+    for key, told in alike.items():
+        with_it, without = _count(known[key], bad, key, True), _count(known[key], bad, key, False)
         chance = fisher(*with_it, *without)
         if chance <= UNLIKELY:
-            yield Contrast(settings=tuple(words[:8]), with_it=with_it, without_it=without, chance=chance)
+            yield Contrast(settings=tuple(told[:8]), with_it=with_it, without_it=without, chance=chance)
 
 
-def _count(runs: Iterable[Run], bad: set[int], having: frozenset[int], wanted: bool) -> tuple[int, int]:
+def _count(runs: Iterable[TrackedRun], bad: set[int], having: frozenset[int], wanted: bool) -> tuple[int, int]:
     chosen = [id(run) in bad for run in runs if (id(run) in having) is wanted]
     return sum(chosen), len(chosen) - sum(chosen)
 
 
-def _values(runs: Sequence[Run]) -> dict[str, dict[int, Scalar]]:
+def _values(runs: Sequence[TrackedRun]) -> dict[str, dict[int, Scalar]]:
     """Returns each setting's value by run, without secrets and what only names a run."""
     found: dict[str, dict[int, Scalar]] = defaultdict(dict)
     for run in runs:
@@ -111,7 +110,7 @@ def _values(runs: Sequence[Run]) -> dict[str, dict[int, Scalar]]:
     return found
 
 
-def _parts(name: str, runs: Sequence[Run], given: dict[int, Scalar]) -> Iterator[tuple[str, set[int]]]:
+def _parts(name: str, runs: Sequence[TrackedRun], given: dict[int, Scalar]) -> Iterator[tuple[str, set[int]]]:
     """Yields ("num_gpus = 2", runs with it); of numbers also "lr >= 0.1", of commits "since commit"."""
     values = set(given.values())
     if len(values) < 2:

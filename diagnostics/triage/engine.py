@@ -15,12 +15,13 @@ from diagnostics.core.registry import discover
 from diagnostics.triage import readers, verdicts
 from diagnostics.triage.contrasts import Pattern, patterns
 from diagnostics.triage.joining import joined
-from diagnostics.triage.run import JUST_WRITTEN_S, QUIET_S, Fate, Judgement, Known, Run
-from diagnostics.triage.trace import Folder, Trace
+from diagnostics.triage.run import JUST_WRITTEN_S, QUIET_S, Judgement, Known, RunFate, TrackedRun
+from diagnostics.triage.trace import Folder, RunTrace
 
 SKIPPED = frozenset({".git", ".venv", "venv", "node_modules", "__pycache__", "site-packages", ".tox", ".mypy_cache"})
 MOST_FOLDERS = 200_000
 LOOKED_FOR = "W&B, TensorBoard, MLflow, metrics.jsonl, Lightning's CSV, logs, records of the doctor, runs of ups"
+LONGEST_START_S = 3600.0  # where the host is not known, an older process of that number is another one
 STARTED_BEFORE_S = 2.0  # clocks of /proc and of files differ by less
 
 
@@ -28,7 +29,7 @@ STARTED_BEFORE_S = 2.0  # clocks of /proc and of files differ by less
 class JudgedRun:
     """One row of the table."""
 
-    run: Run
+    run: TrackedRun
     judgement: Judgement
 
 
@@ -43,7 +44,7 @@ class Triage:
     now_s: float
 
 
-def triage(paths: Sequence[Path], *, more: Sequence[Trace] = (), now_s: float | None = None) -> Triage:
+def triage(paths: Sequence[Path], *, more: Sequence[RunTrace] = (), now_s: float | None = None) -> Triage:
     """Returns the verdicts over all runs below `paths` and over the traces in `more`. Raises UsageError for none."""
     began, now_s = time.monotonic(), time.time() if now_s is None else now_s
     unread: list[str] = []
@@ -61,7 +62,7 @@ def triage(paths: Sequence[Path], *, more: Sequence[Trace] = (), now_s: float | 
     )  # fmt: skip
 
 
-def traces_below(paths: Sequence[Path], unread: list[str]) -> Iterator[Trace]:
+def traces_below(paths: Sequence[Path], unread: list[str]) -> Iterator[RunTrace]:
     """Yields what all readers find; what one cannot read is put into `unread`."""
     found = list(discover(readers, key="KIND").values())
     for folder, asked in (one for path in paths for one in _folders(path, found)):
@@ -69,7 +70,7 @@ def traces_below(paths: Sequence[Path], unread: list[str]) -> Iterator[Trace]:
             yield from _read(reader, folder, unread)
 
 
-def _read(reader: ModuleType, folder: Folder, unread: list[str]) -> Iterator[Trace]:
+def _read(reader: ModuleType, folder: Folder, unread: list[str]) -> Iterator[RunTrace]:
     try:
         paths = list(reader.find(folder))
     except (OSError, ValueError) as error:
@@ -106,20 +107,20 @@ def _folders(path: Path, found: Sequence[ModuleType]) -> Iterator[tuple[Folder, 
         yield folder, found
 
 
-def _judgement(run: Run, known: Known, asked: Sequence[ModuleType]) -> Judgement:
+def _judgement(run: TrackedRun, known: Known, asked: Sequence[ModuleType]) -> Judgement:
     for verdict in asked:
         judgement: Judgement | None = verdict.judge(run, known)
         if judgement is not None:
             return judgement
-    return Judgement(fate=Fate.UNKNOWN, evidence=("no end is recorded, and nothing tells whether it still runs",))
+    return Judgement(fate=RunFate.UNKNOWN, evidence=("no end is recorded, and nothing tells whether it still runs",))
 
 
-def _liveness(now_s: float) -> Callable[[Run], bool | None]:
+def _liveness(now_s: float) -> Callable[[TrackedRun], bool | None]:
     """Returns what tells whether a run's process lives: by pid and start on this host, by silence elsewhere."""
     here = socket.gethostname()
     known: dict[int, bool | None] = {}
 
-    def is_alive(run: Run) -> bool | None:
+    def is_alive(run: TrackedRun) -> bool | None:
         if id(run) not in known:
             known[id(run)] = _is_alive(run, here, now_s)
         return known[id(run)]
@@ -127,7 +128,7 @@ def _liveness(now_s: float) -> Callable[[Run], bool | None]:
     return is_alive
 
 
-def _is_alive(run: Run, here: str, now_s: float) -> bool | None:
+def _is_alive(run: TrackedRun, here: str, now_s: float) -> bool | None:
     pids = [trace for trace in run.traces if trace.pid is not None and trace.host in ("", here)]
     if any(_is_process(trace) for trace in pids):
         return True
@@ -138,7 +139,7 @@ def _is_alive(run: Run, here: str, now_s: float) -> bool | None:
     return False if quiet is not None and quiet > QUIET_S else None
 
 
-def _is_process(trace: Trace) -> bool:
+def _is_process(trace: RunTrace) -> bool:
     """Whether the process that a trace names is there: of its number, and no younger than the run."""
     try:
         ticks = int(Path(f"/proc/{trace.pid}/stat").read_text().rpartition(")")[2].split()[19])
@@ -147,4 +148,7 @@ def _is_process(trace: Trace) -> bool:
     except (OSError, ValueError, IndexError):
         return False
     began_s = time.time() - uptime_s + ticks / os.sysconf("SC_CLK_TCK")
-    return state not in "ZX" and (trace.started_s is None or began_s <= trace.started_s + STARTED_BEFORE_S)
+    if state in "ZX" or trace.started_s is None:
+        return False
+    longest = float("inf") if trace.host else LONGEST_START_S
+    return -STARTED_BEFORE_S <= trace.started_s - began_s <= longest

@@ -3,50 +3,60 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from diagnostics.triage.run import Run
-from diagnostics.triage.trace import Trace
+from diagnostics.triage.run import TrackedRun
+from diagnostics.triage.trace import RunTrace
 
 SAME_PROCESS_S = 3600.0  # a process that logs to two trackers begins both within this time
 
 
-def joined(traces: Sequence[Trace]) -> list[Run]:
+def joined(traces: Sequence[RunTrace]) -> list[TrackedRun]:
     """Returns the runs in the order of their starts; those without a time come last."""
     groups = _Groups(len(traces))
-    for keys in (_by_path, _by_name, _by_process):
+    for keys in (_by_path, _by_name):
         seen: dict[object, int] = {}
         for number, trace in enumerate(traces):
             for key in keys(trace):
                 groups.unite(number, seen.setdefault(key, number))
+    _one_process(traces, groups)
     _lone_neighbours(traces, groups)
-    members: dict[int, list[Trace]] = defaultdict(list)
+    members: dict[int, list[RunTrace]] = defaultdict(list)
     for number, trace in enumerate(traces):
         members[groups.of(number)].append(trace)
-    runs = [Run(tuple(found)) for found in members.values()]
+    runs = [TrackedRun(tuple(found)) for found in members.values()]
     return sorted(runs, key=lambda run: (run.started_s is None, run.started_s or 0.0, run.name))
 
 
-def _by_path(trace: Trace) -> Iterator[object]:
+def _by_path(trace: RunTrace) -> Iterator[object]:
     if not trace.is_tracker:  # several readers may read one log
         yield trace.path
 
 
-def _by_name(trace: Trace) -> Iterator[object]:
+def _by_name(trace: RunTrace) -> Iterator[object]:
     """Ids as others may name them; the name of a folder or a log is nobody's id."""
     if trace.source in ("wandb", "mlflow", "mlflow-database"):
         yield trace.run_id
     yield from trace.aliases
 
 
-def _by_process(trace: Trace) -> Iterator[object]:
-    if trace.pid is not None and trace.started_s is not None:
-        for about in (0, 1):  # times near a border are near in one of the two
-            yield trace.pid, about, int((trace.started_s + about * SAME_PROCESS_S / 2) // SAME_PROCESS_S)
+def _one_process(traces: Sequence[RunTrace], groups: _Groups) -> None:
+    """Joins what one process told two trackers; two runs in one tracker are two, whoever made them."""
+    by_process: dict[int, list[int]] = defaultdict(list)
+    for number, trace in enumerate(traces):
+        if trace.pid is not None and trace.started_s is not None:
+            by_process[trace.pid].append(number)
+    for numbers in by_process.values():
+        sources = Counter(traces[number].source for number in numbers)
+        starts = [traces[number].started_s or 0.0 for number in numbers]
+        hosts = {traces[number].host for number in numbers} - {""}
+        if max(sources.values()) == 1 and max(starts) - min(starts) < SAME_PROCESS_S and len(hosts) < 2:
+            for number in numbers[1:]:
+                groups.unite(numbers[0], number)
 
 
-def _lone_neighbours(traces: Sequence[Trace], groups: _Groups) -> None:
+def _lone_neighbours(traces: Sequence[RunTrace], groups: _Groups) -> None:
     """A log that no tracker's run was joined to is that of the one run whose folder it lies in or above."""
     by_folder: dict[PurePath, set[int]] = defaultdict(set)
     for number, trace in enumerate(traces):
@@ -79,8 +89,3 @@ class _Groups:
     def unite(self, one: int, other: int) -> None:
         first, second = sorted((self.of(one), self.of(other)))
         self._above[second] = first
-
-
-def sources_of(runs: Iterable[Run]) -> dict[str, int]:
-    """Returns how many runs each kind of source told of."""
-    return dict(Counter(source for run in runs for source in {trace.source for trace in run.traces}))

@@ -11,16 +11,17 @@ from math import inf
 from typing import TypeVar
 
 from diagnostics.core.findings import Confidence
-from diagnostics.triage.trace import Said, Scalar, Trace
+from diagnostics.triage.trace import Claim, RunTrace, Scalar
 
 Value = TypeVar("Value")
 EARLY_S = 600.0  # so long a run may take to its first row: data, caches, compilation
 MANY_GAPS = 10  # so many times the usual time between rows is no slow step any more
 QUIET_S = 6 * 3600.0  # a run of whose process nothing is known has ended, where nothing was written for so long
+MOST_NEAR = 64  # runs looked at on each side: more that began in the same seconds are a sweep
 JUST_WRITTEN_S = 120.0
 
 
-class Fate(StrEnum):
+class RunFate(StrEnum):
     """The verdicts."""
 
     FINISHED = "finished"
@@ -37,33 +38,33 @@ class Fate(StrEnum):
     UNKNOWN = "unknown"
 
 
-DIED = (Fate.CRASHED, Fate.KILLED, Fate.HUNG, Fate.NEVER_LOGGED, Fate.LIES, Fate.FINISHED_EMPTY)
-LIVED = (Fate.FINISHED, Fate.KILLED_AFTER_FINISHING, Fate.RUNNING)
+DIED = (RunFate.CRASHED, RunFate.KILLED, RunFate.HUNG, RunFate.NEVER_LOGGED, RunFate.LIES, RunFate.FINISHED_EMPTY)
+LIVED = (RunFate.FINISHED, RunFate.KILLED_AFTER_FINISHING, RunFate.RUNNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """One verdict with what it rests on."""
 
-    fate: Fate
+    fate: RunFate
     evidence: tuple[str, ...]
     confidence: Confidence = Confidence.CONFIRMED
     same_as: str = ""  # of a duplicate: the run that it doubles
 
 
 @dataclass(frozen=True)
-class Run:
+class TrackedRun:
     """All that is known of one run; a tracker's word about rows comes before a log's."""
 
-    traces: tuple[Trace, ...]
+    traces: tuple[RunTrace, ...]
 
     @cached_property
-    def trackers(self) -> tuple[Trace, ...]:
+    def trackers(self) -> tuple[RunTrace, ...]:
         """Where its metrics went."""
         return tuple(trace for trace in self.traces if trace.is_tracker)
 
     @cached_property
-    def others(self) -> tuple[Trace, ...]:
+    def others(self) -> tuple[RunTrace, ...]:
         """Launchers, logs, the doctor."""
         return tuple(trace for trace in self.traces if not trace.is_tracker)
 
@@ -72,7 +73,7 @@ class Run:
         """The tracker's name of it."""
         return (self.trackers or self.traces)[0].run_id
 
-    @property
+    @cached_property
     def rows(self) -> int | None:
         """Rows of the tracker that has most; None where no tracker was found."""
         return max((trace.rows for trace in self.trackers if trace.rows is not None), default=None)
@@ -82,12 +83,12 @@ class Run:
         """Whether none can have been lost in a buffer."""
         return any(trace.rows_are_all and trace.rows == self.rows for trace in self.trackers)
 
-    @property
+    @cached_property
     def started_s(self) -> float | None:
         """When the first of its traces began, a tracker's before a log's."""
         return self._first(lambda trace: trace.started_s)
 
-    @property
+    @cached_property
     def last_sign_s(self) -> float | None:
         """The newest time in any of its traces."""
         return max((trace.last_sign_s for trace in self.traces if trace.last_sign_s), default=None)
@@ -107,12 +108,17 @@ class Run:
         """The last step of which something is known."""
         return max((trace.last_step for trace in self.traces if trace.last_step is not None), default=None)
 
-    @property
+    @cached_property
+    def pids(self) -> frozenset[int]:
+        """The processes that its trackers name."""
+        return frozenset(trace.pid for trace in self.trackers if trace.pid is not None)
+
+    @cached_property
     def host(self) -> str:
         """Where it ran."""
         return self._first(lambda trace: trace.host or None) or ""
 
-    @property
+    @cached_property
     def program(self) -> str:
         """What was started."""
         return self._first(lambda trace: trace.program or None) or ""
@@ -145,7 +151,7 @@ class Run:
         """The configuration alone."""
         return {name: value for trace in reversed(self.traces) for name, value in trace.config.items()}
 
-    def said(self, *claims: Said) -> list[Trace]:
+    def said(self, *claims: Claim) -> list[RunTrace]:
         """Returns the traces that claim one of these."""
         return [trace for trace in self.traces if trace.said in claims]
 
@@ -165,7 +171,7 @@ class Run:
         gaps = [trace.row_gap_s for trace in self.trackers if trace.row_gap_s is not None]
         return max([EARLY_S, *(MANY_GAPS * gap for gap in gaps)])
 
-    def _first(self, of: Callable[[Trace], Value | None]) -> Value | None:
+    def _first(self, of: Callable[[RunTrace], Value | None]) -> Value | None:
         ordered = (*self.trackers, *self.others)
         return next((value for trace in ordered if (value := of(trace)) is not None), None)
 
@@ -178,15 +184,17 @@ class Known:
     """What verdicts may ask beside the run itself; `runs` are in the order of their starts."""
 
     now_s: float
-    is_alive: Callable[[Run], bool | None]  # None: nothing tells
-    runs: Sequence[Run]
+    is_alive: Callable[[TrackedRun], bool | None]  # None: nothing tells
+    runs: Sequence[TrackedRun]
 
-    def near(self, run: Run, within_s: float) -> Sequence[Run]:
+    def near(self, run: TrackedRun, within_s: float) -> Sequence[TrackedRun]:
         """Returns the runs that began within so many seconds of one, that one among them."""
         if run.started_s is None:
             return [run]
+        here = bisect_left(self._starts, run.started_s)
         first = bisect_left(self._starts, run.started_s - within_s)
-        return self.runs[first : bisect_right(self._starts, run.started_s + within_s)]
+        last = bisect_right(self._starts, run.started_s + within_s)
+        return self.runs[max(first, here - MOST_NEAR) : min(last, here + MOST_NEAR)]
 
     @cached_property
     def _starts(self) -> list[float]:

@@ -12,7 +12,7 @@ from diagnostics.core.findings import Confidence
 from diagnostics.triage.contrasts import Contrast, Pattern
 from diagnostics.triage.decoding.times import shown_duration, shown_time
 from diagnostics.triage.engine import JudgedRun, Triage
-from diagnostics.triage.run import DIED, Fate
+from diagnostics.triage.run import DIED, RunFate
 
 HEAD = ("run", "started (UTC)", "ranks", "state", "rows", "runtime", "crash point", "verdict")
 NUMBERS = (2, 4, 5)
@@ -39,7 +39,7 @@ def _rows(row: JudgedRun) -> str:
 def crash_point(row: JudgedRun) -> str:
     """Returns where a run that died did: a lower bound where its tracker may have lost rows in a buffer."""
     run, fate = row.run, row.judgement.fate
-    if fate not in DIED or fate in (Fate.FINISHED_EMPTY, Fate.LIES):
+    if fate not in DIED or fate in (RunFate.FINISHED_EMPTY, RunFate.LIES):
         return ""
     if not run.rows and run.last_step is None:
         return "before the first row" if run.rows_are_all else "before the first row on disk"

@@ -10,7 +10,7 @@ from pathlib import Path
 Scalar = str | int | float | bool | None
 
 
-class Said(StrEnum):
+class Claim(StrEnum):
     """What a source itself says about how the run stands; a claim, no verdict."""
 
     NOTHING = ""
@@ -22,7 +22,7 @@ class Said(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
+class RunTrace:
     """One run as one source tells it. Times are seconds since 1970."""
 
     source: str  # KIND of its reader
@@ -48,7 +48,7 @@ class Trace:
     world_size: int | None = None
     exit_code: int | None = None
     signal: int | None = None
-    said: Said = Said.NOTHING
+    said: Claim = Claim.NOTHING
     said_words: str = ""  # in which words
     is_tracker: bool = True  # it is where metrics go; False: logs, launchers, the doctor
     error: str = ""  # "RuntimeError: boom (train.py:11)"

@@ -18,10 +18,8 @@ def iso_s(text: str) -> float | None:
 
 def last_time_s(text: str) -> float | None:
     """Returns the last time that stands in a text."""
-    found = None
-    for found in _IN_A_LINE.finditer(text):
-        continue
-    return iso_s(found[1] + (found[2] or "")) if found else None
+    found = list(_IN_A_LINE.finditer(text))[-1:]
+    return iso_s(found[0][1] + (found[0][2] or "")) if found else None
 
 
 def first_time_s(text: str) -> float | None:

@@ -6,6 +6,7 @@ import statistics
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import yaml
 from diagnostics.record import untrusted_files
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.tracebacks import TracebackText
-from diagnostics.triage.trace import Said, Trace, flat, plain
+from diagnostics.triage.trace import Claim, RunTrace, flat, plain
 
 MOST_FILES_OF_A_RUN = 200
 LATEST = 50
@@ -62,7 +63,7 @@ def newest_change_s(folder: Path) -> float | None:
 
 def usual_gap_s(times: Sequence[float]) -> float | None:
     """Returns the median time between rows, None where there are fewer than three."""
-    gaps = [after - before for before, after in zip(times, times[1:], strict=False) if after >= before]
+    gaps = [after - before for before, after in pairwise(times) if after >= before]
     return statistics.median(gaps) if len(gaps) > 1 else None
 
 
@@ -85,7 +86,7 @@ class _TolerantLoader(yaml.SafeLoader):
     """Reads what other programs' tags stand before as nothing: no object is ever made."""
 
 
-_TolerantLoader.add_multi_constructor("", lambda loader, suffix, node: None)  # type: ignore[no-untyped-call]
+_TolerantLoader.add_multi_constructor("", lambda loader, suffix, node: None)
 
 
 def plain_yaml(path: Path) -> dict[str, Any]:
@@ -100,29 +101,29 @@ def plain_yaml(path: Path) -> dict[str, Any]:
 
 
 MLFLOW_SAID = {
-    "RUNNING": Said.RUNNING, "SCHEDULED": Said.RUNNING, "FINISHED": Said.FINISHED, "FAILED": Said.FAILED,
-    "KILLED": Said.KILLED,
+    "RUNNING": Claim.RUNNING, "SCHEDULED": Claim.RUNNING, "FINISHED": Claim.FINISHED, "FAILED": Claim.FAILED,
+    "KILLED": Claim.KILLED,
 }  # fmt: skip
 
 
 def mlflow_run(
     *, source: str, path: str, run_id: str, project: str, status: str, started_s: float | None, ended_s: float | None,
     rows: Sequence[tuple[float, int]], settings: Mapping[str, str], tags: Mapping[str, str], last_sign_s: float | None,
-) -> Trace:  # fmt: skip
-    """Returns the Trace of a run as MLflow keeps it; rows are its steps, of whatever metric."""
+) -> RunTrace:  # fmt: skip
+    """Returns the RunTrace of a run as MLflow keeps it; rows are its steps, of whatever metric."""
     first_times: dict[int, float] = {}
     for time_s, step in sorted(rows):
         first_times.setdefault(step, time_s)
     last_row_s = max((time_s for time_s, _ in rows), default=None)
     end_s = ended_s or last_row_s
-    return Trace(
+    return RunTrace(
         source=source, path=path, run_id=run_id, project=project, program=tags.get("mlflow.source.name", ""),
         started_s=started_s, ended_s=ended_s, last_sign_s=max(filter(None, (end_s, last_sign_s)), default=None),
         last_row_s=last_row_s, row_gap_s=usual_gap_s(sorted(first_times.values())[-50:]), rows=len(first_times),
         rows_are_all=True,  # each row is written before the next line of the program runs
         last_step=max(first_times, default=None),
         runtime_s=end_s - started_s if end_s and started_s else None,
-        said=MLFLOW_SAID.get(status, Said.NOTHING), said_words=f"MLflow's status is {status}",
+        said=MLFLOW_SAID.get(status, Claim.NOTHING), said_words=f"MLflow's status is {status}",
         config={name: plain(value) for name, value in flat(settings).items()},
         environment={"commit": tags["mlflow.source.git.commit"]} if "mlflow.source.git.commit" in tags else {},
     )  # fmt: skip

@@ -10,7 +10,7 @@ from diagnostics.record import untrusted_files
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.triage.decoding.times import iso_s
 from diagnostics.triage.readers.log_text import tracker_ids
-from diagnostics.triage.trace import Folder, Said, Trace
+from diagnostics.triage.trace import Claim, Folder, RunTrace
 
 KIND = "ups-doctor"
 OWNS = True
@@ -23,7 +23,7 @@ def find(folder: Folder) -> Iterator[Path]:
         yield folder.path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields the watched job, as its report tells it; without one, as the supervisor saw it."""
     facts, _ = untrusted_files.read_job(path / "record" / "job.json")
     report = _report(path / "report.json")
@@ -34,7 +34,7 @@ def read(path: Path) -> Iterator[Trace]:
     ended = started + took if started and isinstance(took, (int, float)) else None
     code = report.get("job_exit_code", facts.exit_code if facts else None)
     steps = [row.get("last_step") for row in ranks if isinstance(row.get("last_step"), int)]
-    yield Trace(
+    yield RunTrace(
         source=KIND, path=str(path), run_id=path.name, aliases=tracker_ids(output), is_tracker=False,
         program=str(report.get("command", "")), started_s=started, ended_s=ended,
         last_sign_s=ended or (path / "record" / "job.json").stat().st_mtime,
@@ -46,13 +46,13 @@ def read(path: Path) -> Iterator[Trace]:
     )  # fmt: skip
 
 
-def _said(report: Mapping[str, Any]) -> Said:
+def _said(report: Mapping[str, Any]) -> Claim:
     outcome = report.get("outcome")
     if outcome is None or report.get("provisional"):
-        return Said.NOTHING
+        return Claim.NOTHING
     if outcome == SILENT:
-        return Said.LIED if report.get("job_exit_code") == 0 else Said.FAILED
-    return Said.FINISHED if outcome in ("ok", "slow") and report.get("job_exit_code") == 0 else Said.FAILED
+        return Claim.LIED if report.get("job_exit_code") == 0 else Claim.FAILED
+    return Claim.FINISHED if outcome in ("ok", "slow") and report.get("job_exit_code") == 0 else Claim.FAILED
 
 
 def _words(report: Mapping[str, Any]) -> str:

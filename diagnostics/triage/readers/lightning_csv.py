@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from diagnostics.triage.readers.common import newest_change_s, plain_yaml, rows_of
-from diagnostics.triage.trace import Folder, Trace, flat
+from diagnostics.triage.trace import Folder, RunTrace, flat
 
 KIND = "lightning-csv"
 NAME = "metrics.csv"
@@ -19,7 +19,7 @@ def find(folder: Folder) -> Iterator[Path]:
         yield folder.path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields one run; rows without a metrics.csv are none, and Lightning writes them 100 at a time."""
     settings = flat(plain_yaml(path / "hparams.yaml"))
     file = path / NAME
@@ -33,7 +33,7 @@ def read(path: Path) -> Iterator[Trace]:
         step = int(value) if value.isdigit() else None
         notes += ["the last line is cut off: it ended while a row was written"] if rows.is_cut else []
     made = path / "hparams.yaml" if (path / "hparams.yaml").exists() else file
-    yield Trace(
+    yield RunTrace(
         source=KIND, path=str(path),
         run_id=f"{path.parent.name}/{path.name}" if path.name.startswith("version_") else path.name,
         started_s=made.stat().st_mtime, last_sign_s=newest_change_s(path),

@@ -6,8 +6,12 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from diagnostics.core.wording import shown_ranks, signal_name
 from diagnostics.record import untrusted_files
 from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.launcher_log import LoggedEnd
+from diagnostics.record.torch_messages import is_lost_peer
+from diagnostics.record.tracebacks import TracebackText, tracebacks
 from diagnostics.triage.trace import Folder
 
 LOG_ENDINGS = (".log", ".out", ".err")
@@ -48,3 +52,18 @@ def claim_of_success(text: str) -> str:
     """Returns the last line that says the training has been completed, "" for none."""
     lines = [found[0].strip() for found in _DONE.finditer(text)]
     return next((line[:120] for line in reversed(lines) if not _NOT_DONE.search(line)), "")
+
+
+def end_words(ends: list[LoggedEnd]) -> str:
+    """Returns "rank 0 ended with SIGSEGV" for the ends that a launcher told."""
+    told: dict[str, list[int]] = {}
+    for end in ends:
+        how = signal_name(end.signal) if end.signal else f"exit code {end.exit_code}"
+        told.setdefault(how, []).extend([] if end.rank is None else [end.rank])
+    return "; ".join(f"{shown_ranks(ranks) if ranks else 'a process'} ended with {how}" for how, ranks in told.items())
+
+
+def own_errors(text: str) -> list[TracebackText]:
+    """Returns exceptions of the training itself: neither the launcher's summary, nor what a lost peer raised."""
+    found = [one for one in tracebacks(text) if not one.type.endswith(("ChildFailedError", "CalledProcessError"))]
+    return [one for one in found if not is_lost_peer(one.message)][:1] or found[:1]

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from diagnostics.triage.readers.common import milliseconds, mlflow_run
-from diagnostics.triage.trace import Folder, Trace
+from diagnostics.triage.trace import Folder, RunTrace
 
 KIND = "mlflow-database"
 MAGIC = b"SQLite format 3\0"
@@ -26,7 +26,7 @@ def find(folder: Folder) -> Iterator[Path]:
                     yield path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields every run of the database; none where it is no MLflow one. Raises ValueError where it cannot be read."""
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=BUSY_S)) as database:
@@ -35,7 +35,7 @@ def read(path: Path) -> Iterator[Trace]:
         raise ValueError(f"the database cannot be read: {error}") from error
 
 
-def _runs(database: sqlite3.Connection, path: Path) -> Iterator[Trace]:
+def _runs(database: sqlite3.Connection, path: Path) -> Iterator[RunTrace]:
     tables = {name for (name,) in database.execute("select name from sqlite_master where type = 'table'")}
     if not {"runs", "metrics", "params", "tags"} <= tables:
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from diagnostics.record import untrusted_files
 from diagnostics.triage.readers.common import milliseconds, mlflow_run, newest_change_s, plain_yaml
-from diagnostics.triage.trace import Folder, Trace
+from diagnostics.triage.trace import Folder, RunTrace
 
 KIND = "mlflow"
 OWNS = True
@@ -23,7 +23,7 @@ def find(folder: Folder) -> Iterator[Path]:
         yield folder.path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields the one run of a folder."""
     meta = plain_yaml(path / "meta.yaml")
     if "run_id" not in meta and "run_uuid" not in meta:

@@ -13,7 +13,7 @@ from diagnostics.record.tracebacks import tracebacks
 from diagnostics.triage.decoding.times import first_time_s, last_time_s
 from diagnostics.triage.readers.common import error_words
 from diagnostics.triage.readers.log_text import claim_of_success, logs_in, text_of, tracker_ids
-from diagnostics.triage.trace import Folder, Said, Trace
+from diagnostics.triage.trace import Claim, Folder, RunTrace
 
 KIND = "log"
 _INSTALLS = re.compile(
@@ -26,13 +26,12 @@ def find(folder: Folder) -> Iterator[Path]:
     """Yields logs that name a tracker's run, claim success, install something or hold an exception."""
     for path in logs_in(folder):
         text = text_of(path)
-        if folder.named or tracker_ids(text) or claim_of_success(text) or "Traceback (most" in text:
-            yield path
-        elif _INSTALLS.search(text):
+        told = tracker_ids(text) or claim_of_success(text) or "Traceback (most" in text or _INSTALLS.search(text)
+        if folder.named or told:
             yield path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields the run of a log."""
     text = text_of(path)
     done, error = claim_of_success(text), error_words(tracebacks(text))
@@ -40,9 +39,9 @@ def read(path: Path) -> Iterator[Trace]:
     notes = [f"the last line of {path.name} is '{lines[-1].strip()[:100]}'"] if lines else [f"{path.name} is empty"]
     if _INSTALLS.search(text) and not _TRAINS.search(text):
         notes.append("packages were being installed; nothing in the log says that training began")
-    yield Trace(
+    yield RunTrace(
         source=KIND, path=str(path), run_id=path.stem, aliases=tracker_ids(text), is_tracker=False,
         started_s=first_time_s(text), last_sign_s=max(filter(None, (last_time_s(text), path.stat().st_mtime))),
-        said=Said.FINISHED if done else Said.NOTHING, said_words=f"the log says '{done}'" if done else "",
+        said=Claim.FINISHED if done else Claim.NOTHING, said_words=f"the log says '{done}'" if done else "",
         error=error, notes=tuple(notes),
     )  # fmt: skip

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from diagnostics.triage.decoding.times import iso_s
 from diagnostics.triage.readers.log_text import logs_in, text_of
-from diagnostics.triage.trace import Folder, Said, Trace
+from diagnostics.triage.trace import Claim, Folder, RunTrace
 
 KIND = "sacct"
 _FIRST = re.compile(r"\s*JobID[|\s]")
 _COLUMN = re.compile(r"\S+")
 SAID = {
-    "COMPLETED": Said.FINISHED, "RUNNING": Said.RUNNING, "PENDING": Said.RUNNING, "REQUEUED": Said.RUNNING,
-    "FAILED": Said.FAILED, "OUT_OF_MEMORY": Said.FAILED, "NODE_FAIL": Said.FAILED, "BOOT_FAIL": Said.FAILED,
-    "TIMEOUT": Said.KILLED, "DEADLINE": Said.KILLED, "CANCELLED": Said.KILLED, "PREEMPTED": Said.KILLED,
-    "REVOKED": Said.KILLED,
+    "COMPLETED": Claim.FINISHED, "RUNNING": Claim.RUNNING, "PENDING": Claim.RUNNING, "REQUEUED": Claim.RUNNING,
+    "FAILED": Claim.FAILED, "OUT_OF_MEMORY": Claim.FAILED, "NODE_FAIL": Claim.FAILED, "BOOT_FAIL": Claim.FAILED,
+    "TIMEOUT": Claim.KILLED, "DEADLINE": Claim.KILLED, "CANCELLED": Claim.KILLED, "PREEMPTED": Claim.KILLED,
+    "REVOKED": Claim.KILLED,
 }  # fmt: skip
 
 
@@ -28,7 +28,7 @@ def find(folder: Folder) -> Iterator[Path]:
             yield path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields each job; its steps (12.0, 12.batch) tell more of its end."""
     head, *lines = text_of(path).splitlines()
     rows = list(_rows(head, lines))
@@ -40,7 +40,7 @@ def read(path: Path) -> Iterator[Trace]:
         codes = [one.get("ExitCode", "") for one in rows if one.get("JobID", "").partition(".")[0] == job]
         code, signal = next((pair for pair in map(_code, codes) if pair != (0, None)), (0, None))
         started, ended = iso_s(row.get("Start", "")), iso_s(row.get("End", ""))
-        yield Trace(
+        yield RunTrace(
             source=KIND, path=f"{path} (job {job})", run_id=f"slurm-{job}", aliases=(f"job-{job}",), is_tracker=False,
             program=row.get("JobName", ""), started_s=started, ended_s=ended, last_sign_s=ended or started,
             runtime_s=ended - started if started and ended else None, host=row.get("NodeList", ""),

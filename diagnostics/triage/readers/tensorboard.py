@@ -1,4 +1,4 @@
-"""TensorBoard's event files: rows, steps and times by their own few protobuf fields; host and process by their names."""
+"""TensorBoard's event files: rows, steps and times by a few protobuf fields; host and process by their names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from diagnostics.triage.decoding import protobuf_wire as wire
 from diagnostics.triage.decoding.tfrecord import EventReader
 from diagnostics.triage.readers.common import usual_gap_s
-from diagnostics.triage.trace import Folder, Trace
+from diagnostics.triage.trace import Folder, RunTrace
 
 KIND = "tensorboard"
 _NAME = re.compile(r"^events\.out\.tfevents\.(?P<time>\d{9,11})\.(?P<host>.+?)(?:\.(?P<pid>\d{1,10})\.\d+)?$")
@@ -23,7 +23,7 @@ def find(folder: Folder) -> Iterator[Path]:
         yield folder.path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields one run; rows are the steps at which a scalar was written, of whatever tag."""
     files = sorted(one for one in path.iterdir() if _NAME.match(one.name) and one.is_file())
     steps: set[int] = set()
@@ -48,9 +48,9 @@ def read(path: Path) -> Iterator[Trace]:
         if reader.problem:
             notes.append(f"{file.name}: {reader.problem}")
     named = _NAME.match(files[-1].name)
-    if named is None or first_s is None and not notes:
+    if named is None or (first_s is None and not notes):
         first_s = float(named["time"]) if named else None
-    yield Trace(
+    yield RunTrace(
         source=KIND, path=str(path), run_id=path.name, started_s=first_s, last_row_s=last_row_s,
         last_sign_s=max(file.stat().st_mtime for file in files), row_gap_s=usual_gap_s(times[-50:]), rows=len(steps),
         last_step=max(steps, default=None), runtime_s=last_row_s - first_s if last_row_s and first_s else None,

@@ -1,4 +1,4 @@
-"""Run folders of `ups train`: config.yaml, metrics.jsonl, checkpoints."""
+"""TrackedRun folders of `ups train`: config.yaml, metrics.jsonl, checkpoints."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from diagnostics.triage.readers.common import newest_change_s, plain_yaml
-from diagnostics.triage.readers.metric_lines import read as read_lines
-from diagnostics.triage.trace import Folder, Said, Trace, flat
+from diagnostics.triage.readers.json_rows import run_of_rows
+from diagnostics.triage.trace import Claim, Folder, RunTrace, flat
 
 KIND = "ups"
 OWNS = True
@@ -21,19 +21,19 @@ def find(folder: Folder) -> Iterator[Path]:
         yield folder.path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields the one run; it is over where the model of its last stage was written as best."""
     config = flat(plain_yaml(path / "config.yaml"))
-    lines = next(read_lines(path / METRICS), None) if (path / METRICS).is_file() else None
+    lines = run_of_rows(path / METRICS, KIND) if (path / METRICS).is_file() else None
     started = (path / "config.yaml").stat().st_mtime
     sign = newest_change_s(path)
     world = config.get("training.nproc")
-    base = lines or Trace(source=KIND, path=str(path), rows=0)
+    base = lines or RunTrace(source=KIND, path=str(path), rows=0)
     has_model = (path / "checkpoints" / "best.pt").exists()
     yield replace(
         base, source=KIND, path=str(path), run_id=path.name, started_s=started, last_sign_s=sign,
         last_row_s=base.last_row_s or ((path / METRICS).stat().st_mtime if base.rows else None),
         runtime_s=sign - started if sign else None, config=config, world_size=world if isinstance(world, int) else None,
         rows_are_all=True, notes=(*base.notes, *(("checkpoints/best.pt was written",) if has_model else ())),
-        said=Said.NOTHING,
+        said=Claim.NOTHING,
     )  # fmt: skip

@@ -15,12 +15,13 @@ from pathlib import Path
 
 from diagnostics.core import untrusted_json
 from diagnostics.record import untrusted_files
+from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.tracebacks import tracebacks
 from diagnostics.triage.decoding import protobuf_wire as wire
 from diagnostics.triage.decoding.leveldb_log import LogReader
 from diagnostics.triage.decoding.times import iso_s
 from diagnostics.triage.readers.common import error_words, newest_change_s, usual_gap_s
-from diagnostics.triage.trace import Folder, Said, Trace, flat
+from diagnostics.triage.trace import Claim, Folder, RunTrace, flat
 
 KIND = "wandb"
 OWNS = True
@@ -42,7 +43,7 @@ def find(folder: Folder) -> Iterator[Path]:
         yield folder.path
 
 
-def read(path: Path) -> Iterator[Trace]:
+def read(path: Path) -> Iterator[RunTrace]:
     """Yields the one run of a folder."""
     made = _FOLDER.match(path.name)
     stored = _Stored()
@@ -58,8 +59,9 @@ def read(path: Path) -> Iterator[Trace]:
     changed = newest_change_s(path)
     first_line = _LINE.match(log)
     world_size = stored.environment.get("world_size")
-    runtime = stored.runtime_s or summary.get("_runtime") or (summary.get("_wandb") or {}).get("runtime")
-    yield Trace(
+    told_step = _whole(summary.get("_step"), None)
+    runtime = stored.runtime_s or summary.get("_runtime")
+    yield RunTrace(
         source=KIND, path=str(path),
         run_id=stored.run_id or (made["id"] if made else path.name),
         project=stored.project,
@@ -70,9 +72,9 @@ def read(path: Path) -> Iterator[Trace]:
         last_row_s=stored.last_row_s,
         last_stat_s=stored.last_stat_s,
         row_gap_s=stored.row_gap_s,
-        rows=max(stored.rows, _whole(summary.get("_step"), -1) + 1 if not stored.rows else 0),
+        rows=stored.rows or (told_step + 1 if told_step is not None else 0),
         rows_are_all=stored.exit_code is not None and not stored.problem,
-        last_step=stored.last_step if stored.last_step is not None else _whole(summary.get("_step"), None),
+        last_step=stored.last_step if stored.last_step is not None else told_step,
         runtime_s=float(runtime) if isinstance(runtime, (int, float)) else None,
         host=str(stored.environment.get("host") or metadata.get("host") or ""),
         pid=int(first_line["pid"]) if first_line else None,
@@ -167,12 +169,11 @@ class _Stored:
         elif kind == CONFIG:
             self._settings(data)
         elif kind == EXIT:
-            found = dict(wire.fields(data))
-            self.exit_code = wire.signed(found.get(1, 0))
-            self.runtime_s = float(found.get(2, 0)) or self.runtime_s  # type: ignore[arg-type]  # a varint
+            self.exit_code = wire.signed(wire.first(data, 1) or 0)
+            self.runtime_s = float(wire.first(data, 2) or 0) or self.runtime_s
         elif kind == STATS:
-            value = wire.first(data, 2)
-            self.last_stat_s = wire.timestamp(value) if isinstance(value, bytes) else self.last_stat_s
+            time = wire.first(data, 2)
+            self.last_stat_s = wire.timestamp(time) if isinstance(time, bytes) else self.last_stat_s
         elif kind == ENVIRONMENT:
             self._environment(data)
         elif kind == PREEMPTING:
@@ -215,10 +216,10 @@ def _items(data: bytes, field: int = 1) -> dict[str, object]:
     return found
 
 
-def _said(exit_code: int | None, preempting: bool) -> Said:
+def _said(exit_code: int | None, preempting: bool) -> Claim:
     if exit_code is None:
-        return Said.KILLED if preempting else Said.NOTHING
-    return Said.FAILED if exit_code else Said.FINISHED
+        return Claim.KILLED if preempting else Claim.NOTHING
+    return Claim.FAILED if exit_code else Claim.FINISHED
 
 
 def _started_s(log: str) -> float | None:
@@ -241,7 +242,7 @@ def _config_in(log: str) -> dict[str, str | int | float | bool | None]:
 def _text(path: Path) -> str:
     try:
         return untrusted_files.read_output(path)
-    except (OSError, untrusted_files.AgentFileError):
+    except (OSError, AgentFileError):
         return ""
 
 

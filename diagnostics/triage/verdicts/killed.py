@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from diagnostics.triage.run import Fate, Judgement, Known, Run
-from diagnostics.triage.trace import Said
+from diagnostics.triage.run import Judgement, Known, RunFate, TrackedRun
+from diagnostics.triage.trace import Claim
 
 ORDER = 40
 
 
-def judge(run: Run, known: Known) -> Judgement | None:
+def judge(run: TrackedRun, known: Known) -> Judgement | None:
     """Returns the verdict where a source says that it was ended."""
-    told = run.said(Said.KILLED)
+    told = run.said(Claim.KILLED)
     if not told:
         return None
-    return Judgement(fate=Fate.KILLED, evidence=(told[0].said_words or f"{told[0].source} says killed", *told[0].notes))
+    return Judgement(
+        fate=RunFate.KILLED, evidence=(told[0].said_words or f"{told[0].source} says killed", *told[0].notes)
+    )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from diagnostics.core.findings import Confidence
-from diagnostics.triage.run import EARLY_S, Fate, Judgement, Known, Run
+from diagnostics.triage.run import EARLY_S, Judgement, Known, RunFate, TrackedRun
 
 ORDER = 90
 FLUSHED_S = 60.0  # trackers write what they have more often than this
 
 
-def judge(run: Run, known: Known) -> Judgement | None:
+def judge(run: TrackedRun, known: Known) -> Judgement | None:
     """Returns the verdict for a tracker that keeps nothing back, or that wrote other things long after its start."""
     if run.rows != 0 or known.is_alive(run) is not False:
         return None
@@ -19,6 +19,6 @@ def judge(run: Run, known: Known) -> Judgement | None:
         return None
     kept = "this tracker writes each row at once" if run.rows_are_all else f"it wrote statistics for {later:.0f} s"
     return Judgement(
-        fate=Fate.NEVER_LOGGED, confidence=Confidence.LIKELY,
+        fate=RunFate.NEVER_LOGGED, confidence=Confidence.LIKELY,
         evidence=(f"0 rows, and {kept}; rows are expected within {EARLY_S:.0f} s",),
     )  # fmt: skip

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from diagnostics.core.findings import Confidence
-from diagnostics.triage.run import Fate, Judgement, Known, Run
+from diagnostics.triage.run import Judgement, Known, RunFate, TrackedRun
 
 ORDER = 10
 TOGETHER_S = 5.0
 
 
-def judge(run: Run, known: Known) -> Judgement | None:
+def judge(run: TrackedRun, known: Known) -> Judgement | None:
     """Returns the verdict about a run that doubles another one."""
     if not run.trackers or not run.config or run.started_s is None:
         return None
@@ -18,26 +18,25 @@ def judge(run: Run, known: Known) -> Judgement | None:
         return None
     apart = abs((keeper.started_s or 0) - run.started_s)
     return Judgement(
-        fate=Fate.DUPLICATE, same_as=keeper.name, confidence=Confidence.LIKELY,
+        fate=RunFate.DUPLICATE, same_as=keeper.name, confidence=Confidence.LIKELY,
         evidence=(f"{keeper.name} began {apart:.1f} s apart with the same {len(run.config)} settings on the same "
                   f"host, as another process; it has {keeper.rows} rows, this one {run.rows}",),
     )  # fmt: skip
 
 
-def _together(run: Run, known: Known) -> list[Run]:
+def _together(run: TrackedRun, known: Known) -> list[TrackedRun]:
     """Returns the runs that ranks of one job may have opened, the run itself among them."""
     if (run.world_size or 2) < 2:
         return []
     return [one for one in known.near(run, TOGETHER_S) if one is run or _alike(one, run)]
 
 
-def _alike(one: Run, other: Run) -> bool:
-    processes = [{trace.pid for trace in each.trackers if trace.pid is not None} for each in (one, other)]
+def _alike(one: TrackedRun, other: TrackedRun) -> bool:
     return (
-        one.config == other.config
+        bool(one.pids and other.pids)
+        and not one.pids & other.pids
+        and one.config == other.config
         and {trace.source for trace in one.trackers} == {trace.source for trace in other.trackers}
         and all(not a or not b or a == b for a, b in ((one.host, other.host), (one.program, other.program)))
-        and bool(processes[0] and processes[1])
-        and not processes[0] & processes[1]
         and max(one.started_s or 0, other.started_s or 0) < min(one.last_sign_s or 0, other.last_sign_s or 0)
     )
