@@ -70,14 +70,16 @@ def test_files_that_are_no_such_files_are_said_and_stop_no_other_run(tmp_path: P
     (broken / "run-torn.wandb").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "mlflow.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 5000)
     (tmp_path / "events.out.tfevents.1790000000.n1.42.0").write_bytes(b"\x10\0\0\0\0\0\0\0" + b"\0" * 9)
-    (tmp_path / "well" / "hparams.yaml").write_text("!!python/object/apply:os.system ['touch /tmp/owned']\n")
+    owned = tmp_path / "owned"
+    (tmp_path / "well" / "params.yaml").write_text(f"!!python/object/apply:os.system ['touch {owned}']\n")
+    (tmp_path / "well" / "config.yaml").unlink()
     done = json.loads(run(made_old(tmp_path), "--json").stdout)
     by_name = {one["run"]: one for one in done["runs"]}
     assert by_name["well"]["rows"] == 5
     assert any("is cut off" in one for one in by_name["raises-late"]["evidence"])
     assert any("cut off" in one for one in by_name[tmp_path.name]["evidence"])
     assert [one for one in done["unread"] if "mlflow.db" in one] != []
-    assert not Path("/tmp/owned").exists()
+    assert not owned.exists()
 
 
 def test_a_thousand_runs_are_read_in_seconds(tmp_path: Path) -> None:

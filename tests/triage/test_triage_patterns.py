@@ -10,20 +10,21 @@ from diagnostics.triage.table import pattern_lines
 from diagnostics.triage.trace import RunTrace, Scalar
 
 NOW_S = time.time()
+Row = tuple[RunFate, int, dict[str, Scalar]]
 
 
-def judged(*runs: tuple[RunFate, int, dict[str, Scalar]]) -> list[tuple[TrackedRun, Judgement]]:
+def judged(*runs: Row) -> list[tuple[TrackedRun, Judgement]]:
     return [
         (
-            TrackedRun((RunTrace(source="wandb", path=f"/{number}", run_id=f"r{number}", rows=rows, started_s=NOW_S + number,
-                       config=config),)),
+            TrackedRun((RunTrace(source="wandb", path=f"/{number}", run_id=f"r{number}", rows=rows,
+                                 started_s=NOW_S + number, config=config),)),
             Judgement(fate=fate, evidence=("seen",)),
         )
         for number, (fate, rows, config) in enumerate(runs)
     ]  # fmt: skip
 
 
-def told(*runs: tuple[RunFate, int, dict[str, Scalar]]) -> list[str]:
+def told(*runs: Row) -> list[str]:
     return [line for pattern in patterns(judged(*runs)) for line in pattern_lines(pattern)]
 
 
@@ -37,9 +38,7 @@ def test_seven_of_nine_died_and_what_they_share_is_told_with_the_numbers() -> No
 
 
 def test_since_a_commit_is_told_by_the_time_of_its_first_run() -> None:
-    runs: list[tuple[RunFate, int, dict[str, Scalar]]] = [
-        (RunFate.FINISHED, 5, {"commit": f"good{n}"}) for n in range(4)
-    ]
+    runs: list[Row] = [(RunFate.FINISHED, 5, {"commit": f"good{n}"}) for n in range(4)]
     runs += [
         (RunFate.CRASHED, 0, {"commit": "bad000"}),
         *[(RunFate.CRASHED, 0, {"commit": f"bad{n}"}) for n in range(3)],
@@ -51,7 +50,7 @@ def test_since_a_commit_is_told_by_the_time_of_its_first_run() -> None:
 
 
 def test_two_runs_and_settings_that_change_with_each_run_are_no_pattern() -> None:
-    few: list[tuple[RunFate, int, dict[str, Scalar]]] = [
+    few: list[Row] = [
         (RunFate.CRASHED, 1, {"workers": 8}),
         (RunFate.FINISHED, 9, {"workers": 0}),
     ]

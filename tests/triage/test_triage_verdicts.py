@@ -76,7 +76,8 @@ def test_a_success_that_the_log_claims_is_a_lie_where_the_tracker_was_never_clos
     lie, truth = tmp_path / "lie.log", tmp_path / "truth.log"
     for path, name in ((lie, "osexit-at-13"), (truth, "well-alone")):
         run = next((FILES / "wandb").glob(f"*-{name}"))
-        path.write_text(f"Error: remote port forwarding failed for listen port 19066\nwandb: wandb sync wandb/{run.name}\n"
+        path.write_text("Error: remote port forwarding failed for listen port 19066\n"
+                        f"wandb: wandb sync wandb/{run.name}\n"
                         "\u2713 Training pipeline completed\nstopping instance 27823831.\n")  # fmt: skip
     found = {row.run.name: row.judgement for row in later(FILES / "wandb", lie, truth).rows}
     assert found["well-alone"].fate is RunFate.FINISHED
@@ -117,8 +118,8 @@ def test_a_time_limit_of_slurm_is_told_in_plain_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("style", ["bars", "columns"])
 def test_sacct_tells_the_end_of_each_job(tmp_path: Path, style: str) -> None:
     rows = [
-        ("JobID", "JobName", "State", "ExitCode"), ("12", "train", "FAILED", "0:0"), ("12.0", "python", "FAILED", "0:11"),
-        ("13", "train", "COMPLETED", "0:0"), ("14", "train", "PREEMPTED", "0:0"),
+        ("JobID", "JobName", "State", "ExitCode"), ("12", "train", "FAILED", "0:0"),
+        ("12.0", "python", "FAILED", "0:11"), ("13", "train", "COMPLETED", "0:0"), ("14", "train", "PREEMPTED", "0:0"),
     ]  # fmt: skip
     wide = [tuple("-" * 12 for _ in rows[0])]
     lines = ["|".join(row) for row in rows] if style == "bars" else [
@@ -147,7 +148,7 @@ def test_two_ranks_that_opened_a_run_each_are_one_run_and_a_duplicate(tmp_path: 
         ranks = [
             subprocess.Popen(
                 [sys.executable, program, tmp_path / world, name, world], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )  # fmt: skip
+            )
             for name in ("first", "second")
         ]
         for rank in ranks:
