@@ -68,7 +68,9 @@ ARROWS = {
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",
-    "supervisor": "diagnosis m/processes m/execution record report d/job s/program supervisor/capture supervisor/hang",
+    "supervisor": (
+        "cluster diagnosis m/processes m/execution record report d/job s/program supervisor/capture supervisor/hang"
+    ),
     "attach": "diagnosis machine m/processes record report d/job d/stall supervisor/capture supervisor/hang",
     "audit": "s/program s/launch_files",
     "audit/suppression": "audit s/program",
@@ -110,6 +112,7 @@ ARROWS = {
     "cache/formats": "cache cache/archives cache/pickles cache/rewriting",
     "cache/folder_checks": "cache",
     "cache/scan": "cache cache/folder_checks cache/formats",
+    "cluster": "m/processes record",
     "triage/decoding": "",
     "triage/readers": "record triage triage/decoding",
     "triage": "agent/shared triage/decoding",
