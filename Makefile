@@ -11,7 +11,7 @@ TESTS ?= tests
 # Tests wait more than they compute: twice as many as there are cores. WORKERS=0: one after the other.
 WORKERS ?= $(shell echo $$(( $$(nproc) * 2 )))
 
-.PHONY: help run test zoo compat mutants drills lint check install install-test
+.PHONY: help run test zoo compat mutants drills cluster-test lint check install install-test
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -63,6 +63,9 @@ drills: $(VENV)/.installed-train,test,zoo ## signals at random moments, hostile 
 	$(BIN)/python tests/benchmarks/recovery/kill_drill.py
 	$(BIN)/python tests/zoo/handled.py
 	$(BIN)/python tests/benchmarks/training/modes.py --drills
+
+cluster-test: install-test ## failures on a real Slurm of NODES nodes on this machine; needs root and apt-get install slurm-wlm munge
+	@$(BIN)/python tests/benchmarks/cluster/cluster_test.py --nodes $(or $(NODES),2) || { code=$$?; [ $$code -eq 77 ] || exit $$code; }
 
 lint: install-test ## ruff, mypy, codespell
 	$(BIN)/ruff check diagnostics ups tests
