@@ -12,7 +12,7 @@ TESTS ?= tests
 # Tests wait more than they compute: twice as many as there are cores. WORKERS=0: one after the other.
 WORKERS ?= $(shell echo $$(( $$(nproc) * 2 )))
 
-.PHONY: help run accuracy accuracy-small test zoo compat mutants drills page-test wheel-test lint check install install-test
+.PHONY: help run accuracy accuracy-small test zoo compat mutants drills page-test wheel-test cluster-test lint check install install-test
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -76,6 +76,9 @@ page-test: install-test ## report.html in a real Chromium, with axe-core; PICTUR
 
 wheel-test: install-test ## wheel and sdist in bare environments without torch; PYTHONS='python3.11 python3.12'
 	$(BIN)/python tests/benchmarks/install/wheel_test.py
+
+cluster-test: install-test ## failures on a real Slurm of NODES nodes on this machine; needs root and apt-get install slurm-wlm munge
+	@$(BIN)/python tests/benchmarks/cluster/cluster_test.py --nodes $(or $(NODES),2) || { code=$$?; [ $$code -eq 77 ] || exit $$code; }
 
 lint: install-test ## ruff, mypy, codespell
 	$(BIN)/ruff check diagnostics ups tests

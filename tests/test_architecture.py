@@ -18,7 +18,7 @@ IN_THE_JOB = ("agent", "children")  # these run in the job's processes and may i
 # These lead their package: they alone import its folders. What else stands beside them is the contract.
 ENGINES = {
     "machine.this", "report.folder", "report.page", "report.html_page", "bisection.engine", "audit.run",
-    "inspection.engine", "preflight.engine", "diagnosis.engine", "parity.engine",
+    "inspection.engine", "preflight.engine", "diagnosis.engine", "parity.engine", "triage.engine",
 }  # fmt: skip
 # What a folder of diagnostics/ may import beside itself and core/. Short names: s static, d dynamic, m machine.
 ARROWS = {
@@ -73,7 +73,9 @@ ARROWS = {
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",
-    "supervisor": "diagnosis m/processes m/execution record report d/job s/program supervisor/capture supervisor/hang",
+    "supervisor": (
+        "cluster diagnosis m/processes m/execution record report d/job s/program supervisor/capture supervisor/hang"
+    ),
     "attach": "diagnosis machine m/processes record report d/job d/stall supervisor/capture supervisor/hang",
     "audit": "s/program s/launch_files",
     "audit/suppression": "audit s/program",
@@ -115,6 +117,11 @@ ARROWS = {
     "cache/formats": "cache cache/archives cache/pickles cache/rewriting",
     "cache/folder_checks": "cache",
     "cache/scan": "cache cache/folder_checks cache/formats",
+    "cluster": "m/processes record",
+    "triage/decoding": "",
+    "triage/readers": "record triage triage/decoding",
+    "triage": "agent/shared triage/decoding",
+    "triage/verdicts": "triage triage/decoding",
     "cache/repair": "adapter report machine m/host m/processes cache cache/formats cache/scan",
 }
 AGENT_ARROWS = {
@@ -132,6 +139,7 @@ PLUGINS = {
     "audit": "CODE", "cache/formats": "CODE", "cache/folder_checks": "CODE", "diagnosis": "CODE",
     "inspection/checks": "CODE", "parity/hypotheses": "CODE", "preflight": "CODE",
     "report/check_sections": "ORDER", "report/run_sections": "ORDER", "export/formats": "FORMAT",
+    "triage/readers": "KIND", "triage/verdicts": "ORDER",
 }  # fmt: skip
 MOST_FILES = 25  # in one folder
 MOST_LINES = 350  # of one file

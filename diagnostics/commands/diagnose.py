@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import click
 
+from diagnostics.cluster import cluster_page
+from diagnostics.cluster.host_report import is_shared, read_hosts
+from diagnostics.cluster.merge import merged
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.engine import write_report
 from diagnostics.diagnosis.with_deadline import examine_in_time
@@ -36,7 +41,7 @@ class LogsCommand(click.Command):
 
 
 @click.command("diagnose", cls=LogsCommand)
-@click.argument("folder", metavar="[FOLDER]", required=False, type=click.Path(path_type=Path))
+@click.argument("folders", metavar="[FOLDER]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--log", "logs", metavar="FILE...", multiple=True, type=click.Path(path_type=Path),
               help="Logs of a job that ran without the doctor: torchrun, NCCL, DeepSpeed, Slurm, docker.")  # fmt: skip
 @click.option("--report-dir", type=click.Path(path_type=Path), help="Write report.md and report.json there.")
@@ -44,14 +49,18 @@ class LogsCommand(click.Command):
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole page.")
 @click.pass_context
 def command(
-    context: click.Context, folder: Path | None, logs: tuple[Path, ...], report_dir: Path | None,
+    context: click.Context, folders: tuple[Path, ...], logs: tuple[Path, ...], report_dir: Path | None,
     as_json: bool, verbose: bool,
 ) -> None:  # fmt: skip
     """Says what happened to a job, from the FOLDER that `ups-doctor run` left or from its logs.
 
     Works after the doctor itself was killed. From FOLDER, report.md and report.json are written into it again; from
-    logs only with --report-dir. Exit code: 0 nothing wrong was found, 1 something was, 2 no such folder or file.
+    logs only with --report-dir. Several FOLDERs, or the one that hosts shared with `run --share`, give one page over
+    all hosts. Exit code: 0 nothing wrong was found, 1 something was, 2 no such folder or file.
     """
+    folder = folders[0] if folders else None
+    if folders and not logs and (len(folders) > 1 or is_shared(folders[0])):
+        context.exit(_over_hosts(folders, report_dir, as_json=as_json, verbose=verbose))
     if (folder is None) == (not logs):
         raise UsageError(
             "diagnose needs a FOLDER or --log FILE...", hint="for example: ups-doctor diagnose reports/20260301-run"
@@ -66,6 +75,20 @@ def command(
         colour = sys.stdout.isatty()
         say("\n".join(summary_lines(report, place, colour=colour)), colour=colour)
     context.exit(0 if report.outcome is JobOutcome.OK else 1)
+
+
+def _over_hosts(folders: tuple[Path, ...], report_dir: Path | None, *, as_json: bool, verbose: bool) -> int:
+    """Prints one page about a run over several hosts and returns the exit code."""
+    found = merged(read_hosts(folders))
+    if report_dir is not None:
+        make_record_folder(report_dir)
+        write_whole(report_dir / "report.md", cluster_page.markdown(found))
+        write_whole(report_dir / "report.json", json.dumps(cluster_page.json_value(found), indent=1))
+    if as_json:
+        say(json.dumps(cluster_page.json_value(found), indent=1))
+    else:
+        say(cluster_page.markdown(found) if verbose else "\n".join(cluster_page.summary(found)), nl=not verbose)
+    return 0 if found.outcome == "ok" and not found.silent else 1
 
 
 def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> str:

@@ -27,6 +27,12 @@ class JobCommand(click.Command):
 @click.argument("job", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
 @click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: reports/<time>-run/.")
 @click.option(
+    "--share",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Copy report and record there, for one page over all hosts.",
+)
+@click.option(
     "--stall-timeout",
     type=click.FloatRange(1.0),
     default=1800.0,
@@ -68,6 +74,7 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
             context.exit(code)
     wanted = WatchOptions(
         report_dir=options["report_dir"],
+        share=options["share"],
         stall_timeout_s=options["stall_timeout"],
         kill=not options["no_kill"],
         strict=options["strict"],

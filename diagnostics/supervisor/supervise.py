@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from diagnostics.cluster.share import HostShare
 from diagnostics.core import redaction
 from diagnostics.core.console import say, wants_colour
 from diagnostics.core.errors import DoctorError
@@ -37,6 +38,7 @@ class WatchOptions:
     """What the user asked for."""
 
     report_dir: Path | None = None
+    share: Path | None = None  # a folder that all hosts of the job see
     stall_timeout_s: float = 1800.0
     kill: bool = True  # end a job that stands still for `stall_timeout_s`
     strict: bool = False
@@ -63,6 +65,7 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
         return run_unwatched(command, f"{error.strerror or error}", quiet=options.quiet)
     if place.problem and not options.quiet:
         _say(f"ups-doctor: {place.problem}; the report goes to {pasteable(place.folder)}")
+    shared = _arrived(command, options)
     lacking = ""
     with signals:
         try:
@@ -74,10 +77,30 @@ def watch(command: Sequence[str], options: WatchOptions) -> int:
         if not lacking:
             complete_record(place, watch)
             code = _report(place, options, code, watch, signals)
+            _bring(shared, place)
         if signals.until_s() is not None:  # what was cut short leaves no halves
             for part in place.record.rglob(".*.part"):
                 part.unlink(missing_ok=True)
     return run_unwatched(command, lacking, quiet=options.quiet) if lacking else code
+
+
+def _arrived(command: Sequence[str], options: WatchOptions) -> HostShare | None:
+    """Leaves this host's name in the shared folder; None where there is none, or nothing can be left."""
+    if options.share is None:
+        return None
+    shared = HostShare(options.share, tuple(redaction.argv(command)))
+    try:
+        shared.arrive()
+    except OSError as error:
+        _say(f"ups-doctor: nothing is shared in {pasteable(options.share)}: {error.strerror or error}")
+        return None
+    return shared
+
+
+def _bring(shared: HostShare | None, place: RunFolder) -> None:
+    """Copies report and record into the shared folder; a problem is said, and changes nothing else."""
+    if shared is not None and (problem := shared.bring(place.folder)):
+        _say(f"ups-doctor: the report was not shared in {pasteable(shared.folder)}: {problem}")
 
 
 def _open_watch(command: Sequence[str], place: RunFolder, signals: SignalInbox, options: WatchOptions) -> EventLoop:

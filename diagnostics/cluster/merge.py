@@ -1,0 +1,209 @@
+"""Which host and rank failed first, which only lost a peer, and which is silent. Pure.
+
+A host's own doctor sees its ranks alone. Where these end because a connection was lost, its verdict is about a victim,
+however sure it is of it: the failure is the one that no other explains, on whichever host it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from diagnostics.cluster.clocks import ended_s, offsets_s
+from diagnostics.cluster.host_report import HostReport, rows
+from diagnostics.core.findings import Confidence
+from diagnostics.core.wording import shown_ranks
+from diagnostics.record.torch_messages import is_lost_peer
+
+SKEW_S = 1.0  # less is what the end of a collective and a start of a process may differ by
+HEALTHY = ("ok", "slow")
+_ADDRESS = re.compile(r"\b(\d{1,3}(?:\.\d{1,3}){3})\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankOfHost:
+    """One row of the page: a rank by its true host and number."""
+
+    rank: int
+    host: str
+    role: str  # culprit | victim | ""
+    ended: str
+    last_collective: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterVerdict:
+    """What became of a run over several hosts."""
+
+    outcome: str  # "crash", "hang", ... of the failure; "no-report"; "link"; "unknown"; "ok"
+    words: str
+    host: str = ""
+    culprit_ranks: tuple[int, ...] = ()
+    location: str = ""
+    fix: str = ""
+    confidence: Confidence = Confidence.CONFIRMED
+    run_id: str = ""
+    hosts: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()  # hosts that came and left no report
+    missing_ranks: tuple[int, ...] = ()
+    world_size: int | None = None
+    ranks: tuple[RankOfHost, ...] = ()
+    notes: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()  # where each host's own page is
+
+
+def merged(found: Sequence[HostReport]) -> ClusterVerdict:
+    """Returns one verdict over all hosts of the newest run among these."""
+    newest = max(found, key=lambda one: one.started_s).run_id
+    hosts, earlier = _last_of_each([one for one in found if one.run_id == newest])
+    told = [one for one in hosts if one.report is not None]
+    silent = tuple(dict.fromkeys(one.host for one in hosts if one.report is None))
+    offsets = offsets_s(told)
+    world = max((one.world_size for one in told if one.world_size), default=None)
+    seen = {rank for one in told for rank in one.ranks}
+    missing = tuple(rank for rank in range(world or 0) if rank not in seen)
+    roots = sorted((one for one in told if _failed_by_itself(one)), key=lambda one: _order(one, offsets))
+    victims = [one for one in told if one not in roots and not _is_well(one)]
+    base: dict[str, Any] = {
+        "run_id": newest, "hosts": tuple(dict.fromkeys(one.host for one in hosts)), "silent": silent,
+        "missing_ranks": missing, "world_size": world, "ranks": _ranks(told, roots[:1]),
+        "notes": (*_incarnations(earlier, found, newest), *_skew(told, offsets), *_code(told)),
+        "reports": tuple(f"{one.path}/report.md" for one in told),
+    }  # fmt: skip
+    if roots:
+        return _of_root(roots, victims, base)
+    if silent or missing:
+        return _of_silence(silent, missing, victims, base)
+    if victims:
+        return _of_victims(victims, hosts, base)
+    return ClusterVerdict(outcome="ok", words=f"All {len(told)} hosts ended well", **base)
+
+
+def _of_root(roots: Sequence[HostReport], victims: Sequence[HostReport], base: Mapping[str, Any]) -> ClusterVerdict:
+    first = roots[0]
+    report = first.report or {}
+    lost = f"; {_names(victims)} only lost the connection to it, or waited for it" if victims else ""
+    later = f"; {_names(roots[1:])} failed later" if roots[1:] else ""
+    return ClusterVerdict(
+        outcome=str(report.get("outcome")), words=f"On {first.host}: {report.get('root_cause', '')}{lost}{later}",
+        host=first.host, culprit_ranks=tuple(report.get("culprit_ranks") or ()),
+        location=str(report.get("location") or ""), fix=str(report.get("fix") or ""),
+        confidence=Confidence(report["confidence"]) if report.get("confidence") in set(Confidence) else
+        Confidence.POSSIBLE, **base,
+    )  # fmt: skip
+
+
+def _of_silence(
+    silent: Sequence[str], missing: Sequence[int], victims: Sequence[HostReport], base: Mapping[str, Any]
+) -> ClusterVerdict:
+    """A host without a report is not therefore faulty: it may have been cut off from a shared folder, and be well."""
+    who = f"No report from {'host' if len(silent) == 1 else 'hosts'} {', '.join(silent)}" if silent else "No report"
+    which = f"{' with' if silent else ' from'} {shown_ranks(missing)}" if missing else ""
+    lost = f"; {_names(victims)} lost the connection to a peer, or waited for one" if victims else ""
+    return ClusterVerdict(
+        outcome="no-report", confidence=Confidence.POSSIBLE,
+        words=f"{who}{which}: what happened there is not known{lost}",
+        fix="look at that host: is it up, does it see the shared folder, what does reports/ hold there", **base,
+    )  # fmt: skip
+
+
+def _of_victims(victims: Sequence[HostReport], hosts: Sequence[HostReport], base: Mapping[str, Any]) -> ClusterVerdict:
+    """Where all lost a peer and each is there: a link, where both its ends name the other."""
+    of_address = {address: one.host for one in hosts for address in one.addresses}
+    named = {
+        (one.host, of_address[address])
+        for one in victims
+        for address in _ADDRESS.findall(str((one.report or {}).get("root_cause", "")))
+        if of_address.get(address, one.host) != one.host
+    }
+    links = sorted({tuple(sorted(pair)) for pair in named if pair[::-1] in named})
+    if links:
+        words = f"The link between {' and '.join(links[0])} was lost: each end names the other, and no rank failed"
+        return ClusterVerdict(outcome="link", words=words, confidence=Confidence.LIKELY, **base)
+    words = f"{_names(victims)} lost a peer or waited for one, and no host tells of a failure of its own"
+    return ClusterVerdict(outcome="unknown", words=words, confidence=Confidence.POSSIBLE, **base)
+
+
+def _failed_by_itself(one: HostReport) -> bool:
+    report = one.report or {}
+    if _is_well(one) or (not report.get("culprit_ranks") and report.get("outcome") != "crash"):
+        return False
+    return report.get("failure_class") != "unknown" and not is_lost_peer(str(report.get("root_cause", "")))
+
+
+def _is_well(one: HostReport) -> bool:
+    return str((one.report or {}).get("outcome")) in HEALTHY
+
+
+def _order(one: HostReport, offsets: Mapping[str, float]) -> float:
+    """Returns when its first culprit failed, by one clock for all hosts."""
+    report = one.report or {}
+    at = ended_s(one, tuple(report.get("culprit_ranks") or ()))
+    return (at if at is not None else float("inf")) - offsets.get(one.path, 0.0)
+
+
+def _last_of_each(found: Sequence[HostReport]) -> tuple[list[HostReport], list[HostReport]]:
+    """Returns the last incarnation of each doctor, and those before it: of one host that had the same ranks."""
+    kept: list[HostReport] = []
+    earlier: list[HostReport] = []
+    for one in sorted(found, key=lambda each: -each.started_s):
+        again = any(
+            other.host == one.host and other.pid != one.pid and (set(other.ranks) & set(one.ranks) or not one.ranks)
+            for other in kept
+        )
+        (earlier if again else kept).append(one)
+    return sorted(kept, key=lambda each: (each.host, each.path)), earlier
+
+
+def _ranks(told: Iterable[HostReport], roots: Sequence[HostReport]) -> tuple[RankOfHost, ...]:
+    found = [
+        RankOfHost(
+            rank=row["rank"], host=one.host, ended=str(row.get("ended", "")),
+            role=str(row.get("role", "")) if one in roots or _is_well(one) else "victim",
+            last_collective=str(row.get("last_collective") or ""),
+        )
+        for one in told
+        for row in rows(one)
+        if isinstance(row.get("rank"), int)
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda row: (row.rank, row.host)))
+
+
+def _incarnations(earlier: Sequence[HostReport], found: Sequence[HostReport], newest: str) -> list[str]:
+    others = sorted({one.run_id for one in found if one.run_id != newest})
+    notes = [f"earlier runs in this folder are not told: {', '.join(others)}"] if others else []
+    return notes + [
+        f"an earlier incarnation on {one.host} (pid {one.pid}): {(one.report or {}).get('root_cause', 'no report')}"
+        for one in earlier
+    ]
+
+
+def _skew(told: Sequence[HostReport], offsets: Mapping[str, float]) -> list[str]:
+    return [
+        f"the clock of {one.host} is {abs(offset):.1f} s {'ahead' if offset > 0 else 'behind'}, by collectives that "
+        "all finished together; times here are corrected by it"
+        for one in told
+        if abs(offset := offsets.get(one.path, 0.0)) > SKEW_S
+    ]
+
+
+def _code(told: Sequence[HostReport]) -> list[str]:
+    """Names files that are not the same on all hosts, with the hosts that are alone with theirs."""
+    texts: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for one in told:
+        for path, digest in one.sources.items():
+            texts[path][digest].append(one.host)
+    return [
+        f"{path} is not the same on all hosts: "
+        + " against ".join(", ".join(sorted(set(one))) for one in each.values())
+        for path, each in sorted(texts.items())
+        if len(each) > 1
+    ]
+
+
+def _names(found: Sequence[HostReport]) -> str:
+    names = list(dict.fromkeys(one.host for one in found))
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more hosts" if len(names) > 8 else "")

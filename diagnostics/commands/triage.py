@@ -1,0 +1,54 @@
+"""`ups-doctor triage PATH...`: what became of runs that are over, from what they left behind."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import click
+
+from diagnostics.core.console import say
+from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.triage.engine import triage
+from diagnostics.triage.page import html, markdown
+from diagnostics.triage.run import DIED
+from diagnostics.triage.table import as_json, lines
+
+_PROJECT = re.compile(r"^[\w.-]{1,128}/[\w.-]{1,128}$")
+
+
+@click.command("triage")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--project", metavar="ENTITY/PROJECT", help="Ask W&B's server for its runs, too (WANDB_API_KEY).")
+@click.option("--json", "to_json", is_flag=True, help="Print the whole result as JSON.")
+@click.option("--markdown", "to_markdown", is_flag=True, help="Print one page of Markdown.")
+@click.option("--html", "html_file", metavar="FILE", type=click.Path(path_type=Path), help="Write a page there, too.")
+@click.pass_context
+def command(
+    context: click.Context, paths: tuple[Path, ...], project: str | None, to_json: bool, to_markdown: bool,
+    html_file: Path | None,
+) -> None:  # fmt: skip
+    """Makes one table of the runs below each PATH: what became of each, why, and what those that died have in common.
+
+    Reads folders of W&B, TensorBoard, MLflow, metrics.jsonl, Lightning's CSV, records of the doctor, runs of ups, and
+    logs of torchrun, Slurm (sacct, too) and machines. Nothing is changed. Exit code: 0 all is well, 1 a run died,
+    2 no run was found.
+    """
+    if not paths and project is None:
+        raise UsageError("triage needs a PATH or --project", hint="for example: ups-doctor triage wandb/ slurm-*.out")
+    if to_json and to_markdown:
+        raise click.UsageError("--json and --markdown do not go together", context)
+    found = triage(paths)
+    if html_file is not None:
+        try:
+            html_file.write_text(html(found), encoding="utf-8")
+        except OSError as error:
+            raise from_os_error(error, action="cannot write", path=html_file) from error
+    if to_json:
+        say(json.dumps(as_json(found), indent=1))
+    elif to_markdown:
+        say(markdown(found), nl=False)
+    else:
+        say("\n".join(lines(found)))
+    context.exit(1 if any(row.judgement.fate in DIED for row in found.rows) else 0)
