@@ -63,10 +63,10 @@ ARROWS = {
     "diagnosis/crash": "diagnosis record d/job d/divergence d/stall d/failures d/model d/launch",
     "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",
     "diagnosis/launch": "diagnosis record d/job d/failures d/model d/launch s/launch_files",
-    "diagnosis/silent": (
-        "diagnosis record d/job d/collectives d/divergence d/failures d/replicas d/exit_status d/samples "
-        "s/program s/torch_code s/launch_files"
+    "diagnosis/lies": (
+        "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
     ),
+    "diagnosis/silent": "diagnosis record d/job d/collectives d/divergence d/replicas d/samples",
     "diagnosis/slow": "diagnosis d/job d/samples d/steps record",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/training": "agent/shared diagnosis record d/job d/replicas s/program s/torch_code",

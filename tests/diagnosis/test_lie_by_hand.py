@@ -9,12 +9,8 @@ import pytest
 from hand_made import a_job, a_process, agent, event, frames, raised
 
 from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.diagnosis.lies import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 from diagnostics.diagnosis.signature import Match
-from diagnostics.diagnosis.silent import (
-    failure_hidden_by_parent,
-    failure_hidden_in_rank,
-    nothing_trained,
-)
 from diagnostics.diagnosis.storage import write_cut_off
 from diagnostics.dynamic.job.job import ExceptionSource, ProcessRole
 from diagnostics.record.agent_data import LifecycleEvent, Steps

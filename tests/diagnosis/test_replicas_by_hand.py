@@ -18,10 +18,12 @@ from diagnostics.diagnosis import silent
 from diagnostics.diagnosis.silent import (
     buffers_differ,
     gradients_erased,
+    gradients_reduced_in_vain,
     gradients_zero,
     model_never_wrapped,
     no_sync_left_on,
     optimizer_of_others,
+    parameters_ignored,
     parameters_left_alone,
     second_model_unwrapped,
     weights_differ,
@@ -170,11 +172,14 @@ LEFT = replace(MODEL, wrapper=(-1, 1))
 ALONE = replace(MODEL, wrapper=(0, 0))
 BESIDE = replace(MODEL, wrapper=(0, 1))
 OFF = replace(DDP, iterations=0, synchronised=False)
+SUMS = tuple(call("all_reduce", "18", number, 9) for number in range(4, 40))
+EXPERTS = (*LOSSES, call("all_to_all_single", "4x3", 40, 6))
+NARROW = replace(DDP, ignored=1)
 STALE = replace(MODEL, in_model=(False, True), loose=(("head.weight", "4x3"),), loose_count=1)
 SIGNATURES = (
     wrapper_bypassed, no_sync_left_on, parameters_left_alone, second_model_unwrapped, model_never_wrapped,
     buffers_differ, weights_differ, weights_never_change, gradients_erased, gradients_zero, weights_not_finite,
-    optimizer_of_others,
+    optimizer_of_others, gradients_reduced_in_vain, parameters_ignored,
 )  # fmt: skip
 
 
@@ -217,6 +222,20 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, tuple[int, ...]]] = {
         ranks(own, own_gradients, model=BESIDE),
         "The models of ranks 0, 1 drift apart: a.weight differs from step 2 on, since no wrapper holds it, while Net "
         "beside it is wrapped",
+        (0, 1),
+    ),
+    "summed up in vain": (
+        gradients_reduced_in_vain,
+        ranks(own, own_gradients, model=ALONE, wrappers=(), calls=SUMS, other=(own, own_gradients)),
+        "The models of ranks 0, 1 drift apart: a.weight and 1 more parameter differ from step 2 on, since what is "
+        "summed up over the ranks at train.py:9 is not what the optimizer's step uses",
+        (0, 1),
+    ),
+    "ignored": (
+        parameters_ignored,
+        ranks(own, own_gradients, model=LEFT, wrappers=(NARROW,)),
+        "The models of ranks 0, 1 drift apart: a.weight differs from step 2 on, since DistributedDataParallel was told "
+        "to ignore them, and they train",
         (0, 1),
     ),
     "never wrapped": (
@@ -305,6 +324,15 @@ QUIET: dict[str, Job] = {
     "one flat vector by hand": ranks(
         own, own_gradients, wrappers=(AROUND,), calls=(call("all_reduce", "18", 30, 9),)
     ),
+    "sums of which the step uses some": ranks(
+        own, own_gradients, model=ALONE, wrappers=(), calls=SUMS
+    ),
+    "local steps, and an average of the weights now and then": ranks(
+        own, own_gradients, model=ALONE, wrappers=(), calls=SUMS[:6], other=(own, own_gradients),
+        numbers=lambda _, step: 4 + step // 4,
+    ),
+    "experts of each rank": ranks(own, own_gradients, model=LEFT, wrappers=(NARROW,), calls=EXPERTS),
+    "a shard that its wrapper is to ignore": ranks(kept, own_gradients, model=LEFT, wrappers=(NARROW,)),
     "a communication hook": ranks(own, own_gradients, wrappers=(HOOKED,)),
     "no sampler: folds, sweeps, players": ranks(
         own, own_gradients, model=ALONE, wrappers=(), calls=LOSSES, sampler=False

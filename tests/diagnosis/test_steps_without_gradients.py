@@ -9,7 +9,7 @@ import hand_made as made
 import pytest
 
 from diagnostics.core.failure_classes import JobOutcome
-from diagnostics.diagnosis.silent import steps_without_gradients
+from diagnostics.diagnosis.lies import steps_without_gradients
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import Steps
 

@@ -1,1 +1,1 @@
-"""Signatures D4xx and D5xx: a job that says success and lies."""
+"""Signatures D5xx: a job that says success, and trained wrongly."""

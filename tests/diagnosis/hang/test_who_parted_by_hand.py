@@ -11,8 +11,8 @@ from deadlocked import call, done, hung, rank
 from hung_jobs import STDLIB, TORCH, stack
 
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree
+from diagnostics.diagnosis.lies import failure_hidden_in_rank
 from diagnostics.diagnosis.signature import Match
-from diagnostics.diagnosis.silent import failure_hidden_in_rank
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess, LoadFailure
 from diagnostics.dynamic.model.model_divergence import model_difference
 from diagnostics.record.agent_data import Construction, Steps

@@ -1,0 +1,1 @@
+"""Signatures D4xx: a job that says success, and failed or did nothing."""
