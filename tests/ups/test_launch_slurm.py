@@ -1,4 +1,4 @@
-"""`ups launch slurm`: the script that it writes, what the doctor's audit says of it, and how Slurm's answers are told."""
+"""`ups launch slurm`: the script that it writes, what the audit says of it, and how Slurm's answers are told."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def test_the_script_is_bash_and_the_audit_finds_nothing_in_it(tmp_path: Path) ->
     done = launch(tmp_path, "--nodes", "2", "--gpus", "4", "--time", "2:00:00", "--dry-run", "--partition", "long")
     options = [line.removeprefix("#SBATCH ") for line in done.stdout.splitlines() if line.startswith("#SBATCH")]
     assert options == [
-        "--job-name=quickstart", "--nodes=2", "--ntasks-per-node=1", "--time=2:00:00", "--signal=B:USR1@120", "--requeue",
-        "--open-mode=append", f"--output={tmp_path}/a run-doctor-%j.out", "--gpus-per-node=4", "--partition=long",
+        "--job-name=quickstart", "--nodes=2", "--ntasks-per-node=1", "--time=2:00:00", "--signal=B:USR1@120",
+        "--requeue", "--open-mode=append", f'--output="{tmp_path}/a run-doctor-%j.out"',
+        "--gpus-per-node=4", "--partition=long",
     ]  # fmt: skip
     assert "--nproc-per-node 4" in done.stdout
     script = tmp_path / "job.sbatch"

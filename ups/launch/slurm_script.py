@@ -32,7 +32,7 @@ def batch_script(request: SlurmRequest) -> str:
     shared = request.output.with_name(f"{request.output.name}-doctor")
     options = [
         f"--job-name={request.name}", f"--nodes={request.nodes}", "--ntasks-per-node=1", f"--time={request.time}",
-        f"--signal=B:USR1@{WARNING_S}", "--requeue", "--open-mode=append", f"--output={shared}-%j.out",
+        f"--signal=B:USR1@{WARNING_S}", "--requeue", "--open-mode=append", f'--output="{shared}-%j.out"',
         *([f"--gpus-per-node={request.gpus_per_node}"] if request.gpus_per_node else []),
         *([f"--partition={request.partition}"] if request.partition else []),
     ]  # fmt: skip

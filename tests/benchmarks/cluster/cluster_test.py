@@ -1,4 +1,4 @@
-"""Failures on a real Slurm of 2 or 4 nodes on this machine: each named by true host, rank and line; the healthy twin not.
+"""Failures on a real Slurm of 2 or 4 nodes on this machine: each named by host, rank and line; the healthy twin not.
 
     make cluster-test                    NODES=4 for four
 

@@ -1,4 +1,4 @@
-"""A real Slurm on this machine for as long as a `with` lasts: munged, slurmctld and some slurmd, from Debian's packages.
+"""A real Slurm on this machine for as long as a `with` lasts: munged, slurmctld and slurmds, from Debian's packages.
 
 Everything lives in one temporary folder, in processes of this one's own; all are ended and the folder removed at the
 end. Needs root, `slurm-wlm` and `munge`.
@@ -124,15 +124,16 @@ class SlurmCluster:
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)
         place = self.folder
-        self._start("munged", "munged", "--foreground", "--force", f"--socket={place}/munge.socket", f"--key-file={key}",
-                    f"--log-file={place}/munged.log", f"--pid-file={place}/munged.pid", f"--seed-file={place}/munge.seed")  # fmt: skip
+        files = [f"--log-file={place}/munged.log", f"--pid-file={place}/munged.pid", f"--seed-file={place}/munge.seed"]
+        words = ["--foreground", "--force", f"--socket={place}/munge.socket", f"--key-file={key}", *files]
+        self._start("munged", "munged", *words)
         self._until(lambda: (place / "munge.socket").exists(), "munged made no socket")
 
     def _configure(self) -> None:
         ports = _free_ports(len(self.names) + 1)
         nodes = "\n".join(
-            f"NodeName={name} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 Port={port} CPUs=4 RealMemory=2000 "
-            "State=UNKNOWN"
+            f"NodeName={name} NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 Port={port} CPUs=4 "
+            "RealMemory=2000 State=UNKNOWN"
             for name, port in zip(self.names, ports[1:], strict=True)
         )
         (self.folder / "state").mkdir()
