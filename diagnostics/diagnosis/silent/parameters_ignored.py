@@ -5,7 +5,7 @@ most of a model, was told to ignore some of it, and parameters that began as equ
 holds more than what does not train.
 
 Why it matters: DDP says nothing. Only one rank's version is saved, and it never saw what the others learned. Experts
-and tables that are divided over ranks begin apart or hand data to and fro, and are left alone.
+and tables that are divided over ranks begin apart or hand data back and forth, and are left alone.
 
 Bad:
 

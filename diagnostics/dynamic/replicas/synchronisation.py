@@ -127,7 +127,7 @@ def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
         if wrapper.hooks or not set(found.ranks) <= set(wrapper.ranks):
             return None
         if wrapper.ignored:
-            # Experts and parts of a table that each rank holds for itself begin apart, or go to and fro in forward.
+            # Experts and parts of a table that each rank holds for itself begin apart, or go between ranks in forward.
             began_equal = found.first_difference(index) != found.steps[0]
             alone = side <= 0 and began_equal and _works(wrapper) and not exchanges_in_forward(found)
             return SyncGap.IGNORED if alone else None
