@@ -113,6 +113,21 @@ def test_a_crash_in_a_thread_without_python_shows_the_main_threads_line_and_is_n
     assert found.finding.confidence == "likely"
 
 
+def test_a_rank_that_sends_itself_a_signal_died_at_the_line_that_sent_it() -> None:
+    def found(sender: int, target: int) -> Match | None:
+        sent = SignalSent(at_s=2.9, sender_pid=sender, target_pid=target, signal=6, path=frames("watchdog.py:21"))
+        one = a_process(signal=6, fault=fault("Aborted", "train.py:33"))
+        return native_code_crashes.match(a_job(one, sent=(sent,)))
+
+    itself = found(100, 100)
+    assert told(itself) == ("native-crash", (0,), ("watchdog.py:21", "train.py:33"))
+    assert itself is not None
+    assert itself.finding.title == (
+        "Rank 0 ended by SIGABRT, which it sent to itself at watchdog.py:21; its main thread was at train.py:33"
+    )
+    assert told(found(100, 900)) == ("native-crash", (0,), ("train.py:33",))
+
+
 def test_a_stack_full_of_the_same_frames_is_recursion() -> None:
     one = a_process(signal=11, fault=fault("Segmentation fault", *["tree.py:4"] * 100))
     found = native_code_crashes.match(a_job(one))

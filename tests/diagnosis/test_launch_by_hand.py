@@ -174,6 +174,18 @@ def test_a_port_is_named_with_the_line_that_sets_it(tmp_path: Path) -> None:
     assert found.finding.title == "Rank 0 could not listen on port 29677: it is in use by another process"
 
 
+def test_a_port_that_the_job_itself_listens_on_is_named_with_the_line_that_listens(tmp_path: Path) -> None:
+    def found(port: int, seconds: float) -> Match | None:
+        listens = made.agent(made.event("listen", f"port={port}", "status.py:22", "train.py:2", seconds=seconds))
+        return only(port_taken, made.a_job(failed(TAKEN, "train.py:3", agent=listens), cwd=tmp_path))
+
+    own = found(29677, 0.5)
+    assert say(own) == ("port-in-use", (0,), ("status.py:22", "train.py:2", "train.py:3"))
+    assert own is not None
+    assert own.finding.title == ("Rank 0 could not listen on port 29677: it listens there already at status.py:22")
+    assert say(found(4242, 0.5)) == say(found(29677, 900.0)) == ("port-in-use", (0,), ("train.py:3",))
+
+
 def test_a_port_that_was_taken_and_then_another_one_used_is_no_cause() -> None:
     tried = made.raised(
         "OSError: [Errno 98] Address already in use", "train.py:9", how=made.ExceptionSource.CAUGHT, at_s=0.5

@@ -12,9 +12,9 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.lies import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.storage import write_cut_off
-from diagnostics.dynamic.job.job import ExceptionSource, ProcessRole
+from diagnostics.dynamic.job.job import ExceptionSource, LoadFailure, ProcessRole
 from diagnostics.record.agent_data import LifecycleEvent, Steps
-from diagnostics.static.program.exception_flow import swallowing_tries
+from diagnostics.static.program.exception_flow import swallowing_tries, training_functions
 from diagnostics.static.program.source_file import SourceFile
 
 LOOP = """\
@@ -430,3 +430,40 @@ def test_a_daemon_thread_that_was_cut_off_while_it_wrote_is_told_at_the_line_tha
     found = write_cut_off.match(a_job(a_process(code=0, agent=agent(cut)), code=0, cwd=tmp_path, files=files))
     expected = (JobOutcome.SILENT_WRONG, "masked-exit", (0,), ("train.py:8", "train.py:4"))
     assert told(found) == (expected if told_of else None)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"), [("ValueError: no", ("train.py:2", "train.py:9")), ("OSError: no", None)]
+)
+def test_a_thread_that_only_saves_and_dies_is_told_where_it_was_started(
+    error: str, expected: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    died = raised(error, how=ExceptionSource.THREAD, sequence=9)
+    saves = LoadFailure(at_s=2.0, function="torch.save", file="a.pt", error="ValueError: no", path=())
+    started = agent(event("thread", "ident=7 daemon=0 | saver", "train.py:2", "train.py:9"), steps=3)
+    job = a_job(a_process(agent=started, raised=(died,), loads=(saves,)), code=0, cwd=tmp_path)
+    assert (told(failure_hidden_in_rank.match(job)) or (None,) * 4)[3] == expected
+
+
+DECORATED = """\
+def guarded(fn):
+    def call(*args):
+        try:
+            return fn(*args)
+        except Exception as error:
+            log.debug(error)
+    return call
+@guarded
+def train(model, loader, optimizer):
+    for x in loader:
+        model(x).backward()
+        optimizer.step()
+"""
+
+
+def test_a_decorator_of_a_training_function_may_hide_what_it_raises() -> None:
+    source = SourceFile(Path("fit.py"), DECORATED)
+    trained_by = training_functions([source])
+    assert [block.lineno for block in swallowing_tries(source, trained_by)] == [3]
+    plain = SourceFile(Path("fit.py"), DECORATED.replace("@guarded\n", ""))
+    assert list(swallowing_tries(plain, training_functions([plain]))) == []

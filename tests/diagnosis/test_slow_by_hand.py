@@ -202,6 +202,24 @@ def test_memory_that_grows_in_the_first_pass_or_a_little_or_in_a_buffer_is_left_
     assert told(growing(20 << 20, **program)) == []
 
 
+METER = """def entropy(logits):
+    p = logits.softmax(-1)
+    return -(p * p.log()).sum()
+for x in data:
+    out = model(x)
+    loss = f(out)
+    loss.backward()
+    meter.add(loss=loss.item(), entropy=entropy(out))
+"""
+
+
+def test_what_the_project_computes_of_an_output_and_keeps_is_named_and_a_number_is_not(tmp_path: Any) -> None:
+    module = next(module for code, module in discover(slow).items() if code == "D804")
+    assert module.match(growing(20 << 20, cwd=tmp_path, files={"train.py": METER})).locations == ("train.py:8",)
+    number = METER.replace(".sum()", ".sum().item()")
+    assert module.match(growing(20 << 20, cwd=tmp_path, files={"train.py": number})) is None
+
+
 def test_on_a_device_host_times_are_no_proof() -> None:
     device = {"on_device": True, "stages": READS, "threads": 8}
     late_there = [rank(0, FAST, waits=0.075, timings=device), rank(1, LATE, timings=device)]

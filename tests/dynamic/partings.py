@@ -25,6 +25,34 @@ def main():
 main()
 """,
     ),
+    "a key that only some data add to a mapping that all reduce": (
+        "branch",
+        """
+import torch.distributed as dist
+def batches(rank):
+    for i in range(9):
+        x, y = draw(i)
+        if rank == 1 and i == 7:
+            x = -x
+            y = (x > 0).long()
+        yield x, y
+def losses(x, y):
+    out = OrderedDict(cls=cross_entropy(x, y))
+    pos = y == 1
+    if pos.any():  # first
+        out["acc"] = accuracy(x, y)
+    return out
+def parse(found):
+    names = OrderedDict(found, loss=1)
+    for name, value in names.items():  # also
+        dist.reduce(value, dst=0)  # A1 H1
+def main(rank):
+    for x, y in batches(rank):
+        parse(losses(x, y))  # A0 H0
+        dist.barrier()  # T0
+main(0)
+""",
+    ),
     "a round more of a loop over what a rank adds to": (
         "branch",
         """

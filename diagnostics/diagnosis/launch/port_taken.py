@@ -57,22 +57,22 @@ def match(job: Job) -> Match | None:
         process for process in job.processes if process.part is ProcessRole.LAUNCHER and process.pid != one.process.pid
     ]
     same = [process for process in others if number and port(process.argv) == number]
-    held = f"another process, {same[0].pid} of this very job" if same else "another process"
+    held = "it is in use by another process"
+    held += f", which process {same[0].pid} of this very job listens on" if same else ""
     holder = _holder(job, one, number)
     if holder is not None:
         own_lines_of_holder = own_lines(job, holder[0], holder[1].path)
         locations = [*own_lines_of_holder, *locations]
         itself = holder[0].pid == one.process.pid
         where = f" at {own_lines_of_holder[0]}" if own_lines_of_holder else ""
-        held = f"{'itself' if itself else sentence(names_of([holder[0]])).lower()}, which listens there{where}"
+        held = f"{'it' if itself else names_of([holder[0]])} listens there already{where}"
     return blamed(
         job,
         [one.process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(names_of([one.process]))} could not listen on port {number or '(unknown)'}: "
-        f"it is in use by {held}",
+        title=f"{sentence(names_of([one.process]))} could not listen on port {number or '(unknown)'}: {held}",
         evidence=(*one.evidence(job), *_told_to(one, number)),
         fix=Fix(
             text="let torchrun take a free port (--standalone, or --rdzv-backend c10d --rdzv-endpoint localhost:0), "

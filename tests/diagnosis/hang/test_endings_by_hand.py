@@ -92,6 +92,24 @@ def test_a_queue_that_nobody_reads_is_the_line_that_made_it(tmp_path: Path) -> N
     assert say(ending_held_up.match(job)) == ("shutdown-hang", (0,), ("train.py:2", "train.py:4"))
 
 
+def test_a_parent_that_joins_before_it_reads_the_queue_is_the_line(tmp_path: Path) -> None:
+    held = living(
+        101, 0, stack(f"{STDLIB}/multiprocessing/queues.py:199:Queue._finalize_join",
+                      f"{STDLIB}/multiprocessing/util.py:360:_exit_function"),
+        events=(made.event("optimizer", "SGD", "train.py:4"),), parent_pid=100,
+    )  # fmt: skip
+    joins = stack(f"{STDLIB}/multiprocessing/process.py:149:BaseProcess.join", "train.py:6:main")
+    parent = living(100, None, joins, part=ProcessRole.LAUNCHER)
+    text = "q = mp.Queue()\ndef log(x):\n    q.put(x)\ndef main():\n    start()\n    p.join()\n    q.get()\n"
+    found = ending_held_up.match(hung(parent, held, tmp_path=tmp_path, files={"train.py": text}))
+    assert say(found) == ("shutdown-hang", (0,), ("train.py:6", "train.py:1", "train.py:3"))
+    assert found is not None
+    assert found.finding.title == (
+        "Rank 0 had done all work and did not end: what was put into a multiprocessing queue at train.py:3 was never "
+        "read, and its writer thread waits; its parent joins it at train.py:6 and does not read"
+    )
+
+
 def test_a_tracker_that_does_not_finish_after_the_group_is_gone_is_where_it_waits(tmp_path: Path) -> None:
     held = living(
         100, 0, stack(f"{STDLIB}/queue.py:90:Queue.join", "tracker.py:14:Tracker.finish", "train.py:10:<module>"),
