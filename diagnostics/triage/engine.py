@@ -112,7 +112,11 @@ def _judgement(run: TrackedRun, known: Known, asked: Sequence[ModuleType]) -> Ju
         judgement: Judgement | None = verdict.judge(run, known)
         if judgement is not None:
             return judgement
-    return Judgement(fate=RunFate.UNKNOWN, evidence=("no end is recorded, and nothing tells whether it still runs",))
+    if known.is_alive(run) is False:
+        words = f"it is over after {run.rows} rows, and nothing that it left records whether it ended well"
+    else:
+        words = "no end is recorded, and nothing tells whether it still runs"
+    return Judgement(fate=RunFate.UNKNOWN, evidence=(words,))
 
 
 def _liveness(now_s: float) -> Callable[[TrackedRun], bool | None]:

@@ -51,6 +51,8 @@ class RunTrace:
     said: Claim = Claim.NOTHING
     said_words: str = ""  # in which words
     is_tracker: bool = True  # it is where metrics go; False: logs, launchers, the doctor
+    records_end: bool = False  # a run that ends in order is marked so: only then does the lack of an end tell anything
+    is_torn: bool = False  # its last row is half a row
     error: str = ""  # "RuntimeError: boom (train.py:11)"
     config: Mapping[str, Scalar] = field(default_factory=dict)
     environment: Mapping[str, Scalar] = field(default_factory=dict)

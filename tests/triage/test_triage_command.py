@@ -29,7 +29,9 @@ def made_old(folder: Path) -> Path:
 def test_the_table_names_each_run_and_the_code_says_that_one_died(tmp_path: Path) -> None:
     jsonl(tmp_path, "well", 5, lr=0.1)
     done = run(made_old(tmp_path))
-    assert (done.returncode, table(done.stdout), done.stderr) == (1, [("well", "crashed (likely)")], "")
+    assert (done.returncode, table(done.stdout), done.stderr) == (0, [("well", "unknown")], "")
+    bad = run(next((FILES / "wandb").glob("*-raises-late")))
+    assert (bad.returncode, table(bad.stdout)) == (1, [("raises-late", "crashed")])
     good = run(next((FILES / "wandb").glob("*-well-alone")))
     assert (good.returncode, table(good.stdout)) == (0, [("well-alone", "finished")])
 

@@ -120,7 +120,7 @@ def mlflow_run(
         source=source, path=path, run_id=run_id, project=project, program=tags.get("mlflow.source.name", ""),
         started_s=started_s, ended_s=ended_s, last_sign_s=max(filter(None, (end_s, last_sign_s)), default=None),
         last_row_s=last_row_s, row_gap_s=usual_gap_s(sorted(first_times.values())[-50:]), rows=len(first_times),
-        rows_are_all=True,  # each row is written before the next line of the program runs
+        records_end=True, rows_are_all=True,  # each row is written before the next line of the program runs
         last_step=max(first_times, default=None),
         runtime_s=end_s - started_s if end_s and started_s else None,
         said=MLFLOW_SAID.get(status, Claim.NOTHING), said_words=f"MLflow's status is {status}",

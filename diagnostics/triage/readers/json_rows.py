@@ -32,6 +32,7 @@ def run_of_rows(path: Path, source: str) -> RunTrace | None:
         row_gap_s=usual_gap_s(times), rows=rows.count, last_step=int(step) if isinstance(step, (int, float)) else None,
         runtime_s=times[-1] - started_s if times and started_s else None,
         config=next((flat(found) for name in CONFIGS if (found := plain_yaml(path.parent / name))), {}),
+        is_torn=rows.is_cut,
         notes=("the last line is cut off: it ended while a row was written",) if rows.is_cut else (),
     )  # fmt: skip
 

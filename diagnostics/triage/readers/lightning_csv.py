@@ -38,5 +38,5 @@ def read(path: Path) -> Iterator[RunTrace]:
         run_id=f"{path.parent.name}/{path.name}" if path.name.startswith("version_") else path.name,
         started_s=made.stat().st_mtime, last_sign_s=newest_change_s(path),
         last_row_s=file.stat().st_mtime if count else None, rows=count, last_step=step, config=settings,
-        notes=tuple(notes),
+        is_torn=count > 0 and rows_of(file).is_cut, notes=tuple(notes),
     )  # fmt: skip

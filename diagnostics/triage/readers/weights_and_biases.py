@@ -73,6 +73,7 @@ def read(path: Path) -> Iterator[RunTrace]:
         last_stat_s=stored.last_stat_s,
         row_gap_s=stored.row_gap_s,
         rows=stored.rows or (told_step + 1 if told_step is not None else 0),
+        records_end=True,
         rows_are_all=stored.exit_code is not None and not stored.problem,
         last_step=stored.last_step if stored.last_step is not None else told_step,
         runtime_s=float(runtime) if isinstance(runtime, (int, float)) else None,

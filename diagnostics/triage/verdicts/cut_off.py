@@ -10,8 +10,8 @@ ORDER = 100
 
 
 def judge(run: TrackedRun, known: Known) -> Judgement | None:
-    """Returns the verdict for a run whose process is gone and of which no end is recorded."""
-    if known.is_alive(run) is not False or not run.trackers:
+    """Returns the verdict for a run whose process is gone, in a source that marks ends, or whose last row is torn."""
+    if known.is_alive(run) is not False or not any(one.records_end or one.is_torn for one in run.trackers):
         return None
     pids = sorted({str(trace.pid) for trace in run.trackers if trace.pid is not None})
     gone = f"no process {', '.join(pids)} of that time is here" if pids else "nothing is written any more"
