@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import click
@@ -15,28 +14,24 @@ from diagnostics.triage.page import html, markdown
 from diagnostics.triage.run import DIED
 from diagnostics.triage.table import as_json, lines
 
-_PROJECT = re.compile(r"^[\w.-]{1,128}/[\w.-]{1,128}$")
-
 
 @click.command("triage")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--project", metavar="ENTITY/PROJECT", help="Ask W&B's server for its runs, too (WANDB_API_KEY).")
 @click.option("--json", "to_json", is_flag=True, help="Print the whole result as JSON.")
 @click.option("--markdown", "to_markdown", is_flag=True, help="Print one page of Markdown.")
 @click.option("--html", "html_file", metavar="FILE", type=click.Path(path_type=Path), help="Write a page there, too.")
 @click.pass_context
 def command(
-    context: click.Context, paths: tuple[Path, ...], project: str | None, to_json: bool, to_markdown: bool,
-    html_file: Path | None,
-) -> None:  # fmt: skip
+    context: click.Context, paths: tuple[Path, ...], to_json: bool, to_markdown: bool, html_file: Path | None
+) -> None:
     """Makes one table of the runs below each PATH: what became of each, why, and what those that died have in common.
 
     Reads folders of W&B, TensorBoard, MLflow, metrics.jsonl, Lightning's CSV, records of the doctor, runs of ups, and
     logs of torchrun, Slurm (sacct, too) and machines. Nothing is changed. Exit code: 0 all is well, 1 a run died,
     2 no run was found.
     """
-    if not paths and project is None:
-        raise UsageError("triage needs a PATH or --project", hint="for example: ups-doctor triage wandb/ slurm-*.out")
+    if not paths:
+        raise UsageError("triage needs a PATH", hint="for example: ups-doctor triage wandb/ slurm-*.out")
     if to_json and to_markdown:
         raise click.UsageError("--json and --markdown do not go together", context)
     found = triage(paths)

@@ -53,7 +53,7 @@ def test_json_markdown_and_html_tell_the_same_runs_and_no_secret(tmp_path: Path)
     ("words", "said"),
     [
         (("nowhere",), "error: there is no nowhere\n  ups-doctor triage FOLDER, or a log's path\n"),
-        ((), "error: triage needs a PATH or --project\n  for example: ups-doctor triage wandb/ slurm-*.out\n"),
+        ((), "error: triage needs a PATH\n  for example: ups-doctor triage wandb/ slurm-*.out\n"),
         (("empty",), "error: no run was found in empty\n"),
     ],
 )
