@@ -22,7 +22,7 @@ from diagnostics.report.html.markdown_page import markdown_page
 from diagnostics.report.html.run_page import run_page
 from diagnostics.report.html.stack_tree import rank_set, tree_of
 from diagnostics.report.page import json_text, markdown
-from diagnostics.report.run_report import RunReport
+from diagnostics.report.run_report import RunReport, StandingRow
 
 TOLD = replace(CRASH, trace=TRACE)
 
@@ -125,6 +125,14 @@ def test_a_page_stays_below_a_mebibyte_whatever_is_told(long: str) -> None:
     told = poisoned(replace(TOLD, findings=CRASH.findings * 100), long)
     text = run_page(to_json(told), long, None)
     assert len(text.encode()) < 1 << 20
+
+
+def test_a_job_that_stood_still_has_a_page_with_what_each_process_did() -> None:
+    row = StandingRow(
+        who="rank 1", pid=7, place="train.py:31", does="waits in a collective", looks="sleeps in futex, 4 looks"
+    )
+    text = " ".join(Page(page_of(replace(TOLD, standing=(row,)))).text)
+    assert all(word in text for word in ("Where it stands", row.place, row.does, row.looks))
 
 
 def test_a_healthy_job_has_a_page_without_a_fault_in_it() -> None:

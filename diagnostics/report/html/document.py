@@ -54,7 +54,7 @@ def _environment() -> jinja2.Environment:
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
-        undefined=jinja2.StrictUndefined,
+        undefined=jinja2.ChainableUndefined,
         finalize=shown,
         trim_blocks=True,
         lstrip_blocks=True,
