@@ -18,6 +18,7 @@ EARLY_S = 600.0  # so long a run may take to its first row: data, caches, compil
 MANY_GAPS = 10  # so many times the usual time between rows is no slow step any more
 QUIET_S = 6 * 3600.0  # a run of whose process nothing is known has ended, where nothing was written for so long
 MOST_NEAR = 64  # runs looked at on each side: more that began in the same seconds are a sweep
+FEW_RUNS, COPIED_S = 3, 5.0
 JUST_WRITTEN_S = 120.0
 
 
@@ -195,6 +196,14 @@ class Known:
         first = bisect_left(self._starts, run.started_s - within_s)
         last = bisect_right(self._starts, run.started_s + within_s)
         return self.runs[max(first, here - MOST_NEAR) : min(last, here + MOST_NEAR)]
+
+    @cached_property
+    def times_are_of_a_copy(self) -> bool:
+        """Whether most runs, which began apart, were written to at one moment: by a copy or a checkout."""
+        known = [(run.last_sign_s, run.started_s) for run in self.runs if run.last_sign_s and run.started_s]
+        middle = sorted(sign for sign, _ in known)[len(known) // 2] if known else 0.0
+        starts = [start for sign, start in known if abs(sign - middle) < COPIED_S]
+        return len(starts) >= FEW_RUNS and 2 * len(starts) > len(known) and max(starts) - min(starts) > COPIED_S
 
     @cached_property
     def _starts(self) -> list[float]:

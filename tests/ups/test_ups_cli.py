@@ -22,7 +22,7 @@ def ups(*arguments: str, prepare: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60)
 
 
-NAMES = ["cache", "data", "evaluate", "export", "pipeline", "predict", "track", "train"]
+NAMES = ["cache", "data", "evaluate", "export", "launch", "pipeline", "predict", "track", "train"]
 
 
 def test_help_lists_every_command_and_imports_no_torch() -> None:

@@ -41,7 +41,7 @@ SEVERITY = Severity.WARNING
 READS = frozenset({FileKind.SHELL, FileKind.YAML})
 CHECKLIST = "containers get shared memory"
 _ENGINES = ("docker", "podman", "nvidia-docker", "nerdctl")
-_NO_WORKERS = re.compile(r"--?[\w-]*workers[= ]0(?!\S)")
+_NO_WORKERS = re.compile(r"(?<![\w-])-[\w-]{0,40}workers[= ]0(?!\S)")
 _SHM = "/dev/shm"  # noqa: S108 - a name in a file, nothing is written there
 
 

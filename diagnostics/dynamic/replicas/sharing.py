@@ -16,7 +16,6 @@ from diagnostics.record.agent_data import CollectiveCall
 
 SCALARS = 16  # elements: so few are metrics
 ENOUGH = 10  # steps
-_SUMS = ("all_reduce", "reduce_scatter", "reduce_scatter_tensor", "all_reduce_coalesced", "reduce")
 _QUIET = {*operations.CARRY_NOTHING, "wait"}
 
 
@@ -40,7 +39,7 @@ def exchanges_model(found: Replicas) -> bool:
 
 def exchanges_in_forward(found: Replicas) -> bool:
     """Whether the ranks hand parts of data over, as those do that hold parts of one model."""
-    return any("all_to_all" in call.op or "send" in call.op for call in _calls(found.processes))
+    return any(call.op in operations.HAND_OVER for call in _calls(found.processes))
 
 
 def reduces_each_step(found: Replicas) -> bool:
@@ -60,7 +59,7 @@ def _least_summed(found: Replicas, process: JobProcess) -> int:
         return 0
     each = (ended - began) // (last - first)
     sums = [
-        elements(call.shape) if call.op in _SUMS else 0
+        elements(call.shape) if call.op in operations.REDUCING else 0
         for call in agent.collectives
         if began <= call.number < ended and not call.failed
     ]
@@ -120,7 +119,7 @@ def _exceeds(calls: Iterable[CollectiveCall]) -> bool:
 
 def sums_of(process: JobProcess) -> list[CollectiveCall]:
     """Returns the sums over ranks that it called for, of more than a few numbers."""
-    return [call for call in _calls([process]) if call.op in _SUMS and elements(call.shape) > SCALARS]
+    return [call for call in _calls([process]) if call.op in operations.REDUCING and elements(call.shape) > SCALARS]
 
 
 def _calls(processes: Iterable[JobProcess]) -> Iterable[CollectiveCall]:

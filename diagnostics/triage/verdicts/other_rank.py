@@ -11,7 +11,7 @@ TOGETHER_S = 5.0
 
 def judge(run: TrackedRun, known: Known) -> Judgement | None:
     """Returns the verdict about a run that doubles another one."""
-    if not run.trackers or not run.config or run.started_s is None:
+    if not run.trackers or not run.config or run.started_s is None or known.times_are_of_a_copy:
         return None
     keeper = max(_together(run, known), key=lambda one: (one.rows or 0, -(one.started_s or 0), one.name), default=run)
     if keeper is run or (keeper.rows or 0) < (run.rows or 0):
