@@ -12,6 +12,7 @@ from diagnostics.dynamic.collectives.rank_state import Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.observations import ProcessObservations, observations_of
+from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.supervisor_facts import Stall
 
 _LAST_S = 1.0  # of a job: two looks at it
@@ -49,16 +50,28 @@ def looks_words(looks: ProcessObservations) -> str:
 def past_stalls(job: Job) -> list[str]:
     """Returns one note for each stall that is over: from when to when, and which rank stood at which line."""
     return [
-        f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it {_what_came(job, stall.over_s)}"
+        f"no progress from {stall.began_s:.0f} s to {stall.over_s:.0f} s, then it {_what_came(job, stall)}"
         f"{_where(job, stall)}"
         for stall in job.facts.stalls
         if stall.over_s is not None
     ]
 
 
-def _what_came(job: Job, over_s: float) -> str:
-    """Says what ended a stall: the end of a job is a change, too."""
-    return "ended" if job.facts.ended_s is not None and job.facts.ended_s - over_s < _LAST_S else "went on"
+def _what_came(job: Job, stall: Stall) -> str:
+    """Says what ended a stall: the end of a job is a change, too, where nothing was trained before it."""
+    if any(_trained_s(job, process) > stall.seen_s for process in job.processes):
+        return "went on"
+    ended, over = job.facts.ended_s, stall.over_s
+    return "ended" if ended is not None and over is not None and ended - over < _LAST_S else "went on"
+
+
+def _trained_s(job: Job, process: JobProcess) -> float:
+    """Returns when a process made its last step or backward pass, in job seconds; 0 where it made none."""
+    if process.agent is None:
+        return 0.0
+    steps = process.agent.steps
+    made = [at_s for at_s in (steps.last_s, steps.backward_entered_s) if at_s is not None]
+    return job_time(job.facts, process.agent, max(made)) if made else 0.0
 
 
 def _where(job: Job, stall: Stall) -> str:
