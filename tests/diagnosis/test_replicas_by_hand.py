@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hand_made import a_job, a_process, agent, event, frames
+from hand_made import a_job, a_process, agent, event, frame, frames
 
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import discover
@@ -32,7 +32,7 @@ from diagnostics.diagnosis.silent import (
     wrapper_bypassed,
 )
 from diagnostics.dynamic.job.job import Job
-from diagnostics.record.agent_data import CollectiveCall, GroupProgress
+from diagnostics.record.agent_data import CollectiveCall, GroupProgress, LifecycleEvent
 from diagnostics.record.parameter_prints import (
     NO_GRADIENT,
     BadLoss,
@@ -121,6 +121,7 @@ def ranks(
     on_device: bool = False,
     facts: dict[str, Any] | None = None,
     folder: Path | str = "/job",
+    noted: dict[int, tuple[LifecycleEvent, ...]] | None = None,
 ) -> Job:
     """Returns the job of these ranks; `values` and `gradients` are of a.weight, `other` of b.weight."""
 
@@ -150,7 +151,7 @@ def ranks(
     for rank in range(world):
         events = [event("sampler", "DistributedSampler", "train.py:1")] if sampler else []
         groups = (GroupProgress(group="default", ranks=tuple(range(world)), calls=9, rolling_hash=1),)
-        told = agent(*events, pid=100 + rank, collectives=calls, groups=groups)
+        told = agent(*events, *(noted or {}).get(rank, ()), pid=100 + rank, collectives=calls, groups=groups)
         prints = ParameterPrints(
             looks=tuple(look(rank, step) for step in STEPS),
             bad_losses=(bad[rank],) if bad is not None and rank in bad else (),
@@ -366,6 +367,24 @@ def test_a_learning_rate_of_0_that_the_program_asks_for_is_no_fault(tmp_path: Pa
 
     assert said("optimizer = SGD(net.parameters(), lr=config.lr)")
     assert not said("optimizer = SGD(net.parameters(), lr=0.0)")
+
+
+def test_a_state_of_the_optimizer_that_some_ranks_restored_is_the_cause_with_the_line_by_which_only_they_came() -> None:
+    resume = (frame("train.py:31", "load"), frame("train.py:7", "resume"), frame("train.py:20", "main"))
+    made = replace(event("optimizer", "SGD"), path=(frame("train.py:6", "resume"), resume[-1]))
+    restored = replace(event("optimizer-restored", "SGD"), path=resume)
+
+    def said(*ranks_of_it: int, values: Numbers = own) -> tuple[str, tuple[str, ...]]:
+        noted = {rank: (made, restored) if rank in ranks_of_it else (made,) for rank in (0, 1)}
+        match = weights_differ.match(ranks(values, same, noted=noted))
+        assert match is not None
+        return match.finding.title.rpartition("gradients of all are equal")[2], match.locations
+
+    always = ("train.py:3", "train.py:4", "train.py:8")
+    told = ": only rank 0 restored the state of the optimizer"
+    assert said(0) == (told, ("train.py:7", "train.py:20", *always))
+    assert said() == said(0, 1) == ("", always)  # something else parts them
+    assert said(0, values=kept) == ("", always)  # they differed before any step was made
 
 
 def test_all_signatures_of_replicas_are_asked_here() -> None:

@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import re
 
+from diagnostics.core.findings import Evidence
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import sentence, shown_ranks
 from diagnostics.diagnosis.replica_match import others_of, replica_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.restored_optimizers import RestoredOptimizers, restored_optimizers
 from diagnostics.dynamic.replicas.source_lines import lines_like, own
 from diagnostics.dynamic.replicas.step_counts import unequal_steps
 from diagnostics.dynamic.replicas.tables import gradient_table, value_table
@@ -31,6 +33,10 @@ CLASS = "rank-divergence"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
+_RESTORE = (
+    "restore the optimizer (and the scheduler) on every rank: each reads the file, or rank 0 reads it and sends it by "
+    "dist.broadcast_object_list"
+)
 # How weights are set, the most telling first.
 _SET = (re.compile(r"\bload_(?:state_dict|checkpoint)\("), re.compile(r"\binit\.\w+_\(|\breset_parameters\("))
 
@@ -40,25 +46,46 @@ def match(job: Job) -> Match | None:
     apart = different_weights(job)
     if apart is None or unequal_steps(job) is not None:  # which says why
         return None
-    found, first = apart.found, apart.found.processes[0]
+    found = apart.found
     who = shown_ranks(apart.odd) if apart.odd else f"{shown_ranks(found.ranks)}"
     what = others_of(found, apart.tensors)
     since = "from the start" if apart.from_the_start else f"from step {apart.step} on"
     told = f"holds other weights than the rest: {what}" if apart.odd else f"hold different weights: {what}"
+    # Equal weights and equal gradients: what parts them then is the state by which the optimizer makes its steps.
+    restored = None if apart.from_the_start else restored_optimizers(found)
+    why = f": only {shown_ranks(restored.given)} restored the state of the optimizer" if restored is not None else ""
     return replica_match(
         job,
         found,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(who)} {told}, {since}, while the gradients of all are equal",
+        title=f"{sentence(who)} {told}, {since}, while the gradients of all are equal{why}",
         evidence=[
             value_table(found, apart.step, apart.tensors[0]),
             gradient_table(found, found.steps[-1], apart.tensors[0]),
+            *(_restored_evidence(restored) if restored is not None else ()),
         ],
-        fix=_fix(apart),
-        places=(*(frame for way in _SET for frame in lines_like(job, first, way)[:1]), *_wrapped(apart)),
+        fix=_fix(apart) if restored is None else _RESTORE,
+        places=(*_set(job, apart, restored), *_wrapped(apart)),
         odd=apart.odd,
+    )
+
+
+def _set(job: Job, apart: DifferentWeights, restored: RestoredOptimizers | None) -> tuple[Frame, ...]:
+    if restored is not None:
+        return restored.path[:2]
+    return tuple(frame for way in _SET for frame in lines_like(job, apart.found.processes[0], way)[:1])
+
+
+def _restored_evidence(restored: RestoredOptimizers) -> tuple[Evidence]:
+    given, without = shown_ranks(restored.given), shown_ranks(restored.without)
+    return (
+        Evidence(
+            source="record/agents: Optimizer.load_state_dict",
+            observed=f"called on {given}, never on {without}",
+            expected="called on all ranks, or on none",
+        ),
     )
 
 

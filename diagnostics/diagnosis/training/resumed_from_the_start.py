@@ -17,6 +17,7 @@ from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.diagnosis.mark_match import Told, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.replicas.restored_optimizers import RESTORED
 from diagnostics.dynamic.replicas.source_lines import own
 from diagnostics.record.training_marks import ReadState, SavedFile
 
@@ -24,7 +25,6 @@ CODE = "D915"
 NAME = "resumed-from-the-start"
 CLASS = "checkpoint-not-loaded"
 EXAMINES = AppliesTo.SUCCEEDED
-RESTORED = "optimizer-restored"
 
 
 def match(job: Job) -> Match | None:
