@@ -96,6 +96,51 @@ def test_why_ranks_share_samples_is_said_with_the_line_to_write(name: str, tmp_p
     assert told(match) == (title, fix, lines, Confidence.CONFIRMED, (0, 1))
 
 
+MINE = """\
+class Shards:
+    def __init__(self, songs):
+        self.rank = dist.get_rank() if dist.is_initialized() else 0
+    def __iter__(self):
+        return iter(range(self.rank, 40, 2))
+def loader_of(songs):
+    return DataLoader(songs, 4, sampler=Shards(songs))
+def main():
+    loader = loader_of(Songs())
+    setup()
+def setup():
+    dist.init_process_group("gloo")
+"""
+
+
+def test_a_sampler_that_asked_for_its_rank_before_there_was_a_group_is_named_with_the_call_to_be_moved(
+    tmp_path: Path,
+) -> None:
+    def path(*places: tuple[int, str]) -> tuple[Any, ...]:
+        return tuple(made.frame(f"{tmp_path}/train.py:{line}", name) for line, name in places)
+
+    def said(program: str, **facts: str) -> tuple[str, str, tuple[str, ...]]:
+        built = path((7, "loader_of"), (9, "main"), (20, "<module>"))
+        group = path((12, "setup"), (10, "main"), (20, "<module>"))
+        begin = replace(made.event("process-group-begin", "rank=0"), path=group)
+        loaders = [[replace(source(one_pass(0, ORDER), **facts), built=built)] for _ in range(2)]
+        job = a_job(tmp_path, *loaders, events=[begin])
+        (tmp_path / "train.py").write_text(program)
+        title, fix, lines, *_ = told(ranks_share_samples.match(job))
+        return title.partition(": ")[2], fix, lines[:2]
+
+    early = {"sampler": "Shards", "group_at_loader": "0"}
+    cause = "Shards asks for its rank, and the loader of train.py:7 was built before the process group existed: each "
+    assert said(MINE, **early) == (
+        cause + "rank takes itself for rank 0 of 1",
+        "call init_process_group (at train.py:10) before train.py:9",
+        ("train.py:9", "train.py:7"),
+    )
+    plain = "what the loader of train.py:7 reads does not depend on the rank"
+    assert said(MINE, **{**early, "group_at_loader": "1"})[0] == plain  # the answer was right
+    asks_late = MINE.replace("def __init__(self, songs)", "def __len__(self)")  # by then there is a group
+    assert said(asks_late, **early)[0] == plain
+
+
 def test_the_prints_of_the_ranks_stand_side_by_side(tmp_path: Path) -> None:
     def read() -> list[Any]:
         log = tuple(batch(n, ORDER[4 * n : 4 * n + 4], whole=(n + 1) << 32) for n in range(10))

@@ -25,6 +25,7 @@ from diagnostics.diagnosis.silent_match import as_told, print_table
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.source_lines import lines_like
+from diagnostics.dynamic.samples.asked_too_early import EarlyQuestion, asked_too_early
 from diagnostics.dynamic.samples.loader_lines import PLAIN_SAMPLERS, dataset_words, lines_of
 from diagnostics.dynamic.samples.shared_samples import SampleSharing, SharedSamples, shared_samples
 
@@ -44,9 +45,9 @@ def match(job: Job) -> Match | None:
     if found is None:
         return None
     loader = found.loaders[0]
-    lines = lines_of(job, loader)
+    lines, early = lines_of(job, loader), asked_too_early(job, loader)
     drawn = lines_like(job, loader.process, _DRAWN)[:2] if _divide_other_sets(found) else ()
-    frames = drawn or loader.sampler_at() or loader.built_at()
+    frames = (early.made if early is not None else drawn) or loader.sampler_at() or loader.built_at()
     return as_told(
         job,
         blamed(
@@ -55,13 +56,13 @@ def match(job: Job) -> Match | None:
             code=CODE,
             name=NAME,
             failure_class=CLASS,
-            title=_title(found, lines),
+            title=_title(found, _early_cause(early, lines) if early is not None else _cause(found, lines)),
             evidence=[
                 *print_table(found.loaders, found.shown, found.number),
                 *(source_evidence(job, frames[0]) if frames else ()),
             ],
-            fix=Fix(text=_fix(job, found)),
-            locations=distinct([*map(job.line, drawn), *lines]),
+            fix=Fix(text=_early_fix(job, early) if early is not None else _fix(job, found)),
+            locations=distinct([*map(job.line, early.made[:1] if early is not None else drawn), *lines]),
             confidence=Confidence.CONFIRMED if found.sure else Confidence.LIKELY,
             outcome=JobOutcome.SILENT_WRONG,
             began_s=loader.process.began_s,
@@ -75,7 +76,7 @@ def _divide_other_sets(found: SharedSamples) -> bool:
     return None not in told[0] and len({rank for rank, _ in told}) == len(told) and told[0][1] != 1
 
 
-def _title(found: SharedSamples, lines: tuple[str, ...]) -> str:
+def _title(found: SharedSamples, cause: str) -> str:
     who = sentence(shown_ranks([one.rank for one in found.loaders]))
     if found.how is SampleSharing.SAME_ORDER:
         said = f"{who} train on the same samples in the same order"
@@ -83,7 +84,20 @@ def _title(found: SharedSamples, lines: tuple[str, ...]) -> str:
         said = f"{who} train on parts that overlap, {found.samples} of {found.read} samples are the other's too"
     else:
         said = f"{who} each train on the whole data set, every sample {len(found.loaders)} times in an epoch"
-    return f"{said}: {_cause(found, lines)}"
+    return f"{said}: {cause}"
+
+
+def _early_cause(early: EarlyQuestion, lines: tuple[str, ...]) -> str:
+    place = f" of {lines[0]}" if lines else ""
+    return (
+        f"{early.name} asks for its rank, and the loader{place} was built before the process group existed: each rank "
+        "takes itself for rank 0 of 1"
+    )
+
+
+def _early_fix(job: Job, early: EarlyQuestion) -> str:
+    group = f" (at {job.line(early.group)})" if early.group is not None else ""
+    return f"call init_process_group{group} before {job.line(early.made[0])}"
 
 
 def _cause(found: SharedSamples, lines: tuple[str, ...]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
+from diagnostics.dynamic.job.common_calls import last_common_call
 from diagnostics.dynamic.job.job import JobProcess
 from diagnostics.dynamic.replicas.replicas import Replicas
 from diagnostics.dynamic.replicas.source_lines import own
@@ -29,7 +29,8 @@ def restored_optimizers(found: Replicas) -> RestoredOptimizers | None:
     if not given or not without:
         return None
     path = _restored(given[0])
-    first = _last_common(path, [own(one, event.path) for one in without if one.agent for event in one.agent.events])
+    theirs = (own(one, event.path) for one in without if one.agent is not None for event in one.agent.events)
+    first = last_common_call(path, theirs) or 0
     return RestoredOptimizers(
         given=tuple(one.rank for one in given if one.rank is not None),
         without=tuple(one.rank for one in without if one.rank is not None),
@@ -40,10 +41,3 @@ def restored_optimizers(found: Replicas) -> RestoredOptimizers | None:
 def _restored(process: JobProcess) -> tuple[Frame, ...]:
     event = process.agent.last_event(RESTORED) if process.agent is not None else None
     return own(process, event.path) if event is not None else ()
-
-
-def _last_common(path: Sequence[Frame], others: Iterable[Sequence[Frame]]) -> int:
-    """Returns which frame of a call path is in the innermost call of a function that the others made, too."""
-    seen = {(one.file, one.function, tuple(other[at + 1 :])) for other in others for at, one in enumerate(other)}
-    common = (at for at, one in enumerate(path) if (one.file, one.function, tuple(path[at + 1 :])) in seen)
-    return next(common, 0)
