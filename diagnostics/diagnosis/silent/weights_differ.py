@@ -22,7 +22,7 @@ from diagnostics.diagnosis.replica_match import others_of, replica_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.restored_optimizers import RestoredOptimizers, restored_optimizers
-from diagnostics.dynamic.replicas.source_lines import lines_like, own
+from diagnostics.dynamic.replicas.source_lines import lines_like, model_in, own, text_of
 from diagnostics.dynamic.replicas.step_counts import unequal_steps
 from diagnostics.dynamic.replicas.tables import gradient_table, value_table
 from diagnostics.dynamic.replicas.weights import DifferentWeights, different_weights
@@ -66,7 +66,7 @@ def match(job: Job) -> Match | None:
             gradient_table(found, found.steps[-1], apart.tensors[0]),
             *(_restored_evidence(restored) if restored is not None else ()),
         ],
-        fix=_fix(apart) if restored is None else _RESTORE,
+        fix=_fix(job, apart) if restored is None else _RESTORE,
         places=(*_set(job, apart, restored), *_wrapped(apart)),
         odd=apart.odd,
     )
@@ -75,7 +75,11 @@ def match(job: Job) -> Match | None:
 def _set(job: Job, apart: DifferentWeights, restored: RestoredOptimizers | None) -> tuple[Frame, ...]:
     if restored is not None:
         return restored.path[:2]
-    return tuple(frame for way in _SET for frame in lines_like(job, apart.found.processes[0], way)[:1])
+    first = apart.found.processes[0]
+    guessed = tuple(frame for way in _SET for frame in lines_like(job, first, way)[:1])
+    if apart.from_the_start and apart.found.wrapper_of(apart.tensors[0]) is None:
+        return (*own(first, apart.found.model.made)[:1], *guessed)  # nothing made them equal before this line
+    return guessed
 
 
 def _restored_evidence(restored: RestoredOptimizers) -> tuple[Evidence]:
@@ -94,7 +98,10 @@ def _wrapped(apart: DifferentWeights) -> tuple[Frame, ...]:
     return own(apart.found.processes[0], wrapper.made)[:1] if wrapper is not None else ()
 
 
-def _fix(apart: DifferentWeights) -> str:
+def _fix(job: Job, apart: DifferentWeights) -> str:
     if apart.found.wrapper_of(apart.tensors[0]) is not None:
         return "load weights on every rank before DistributedDataParallel is made, which broadcasts rank 0's then"
-    return "once before the first step: for p in model.parameters(): dist.broadcast(p.data, src=0)"
+    made = own(apart.found.processes[0], apart.found.model.made)[:1]
+    model = model_in(text_of(job, made[0])) if made else "model"
+    before = f"before {job.line(made[0])}" if made else "once before the first step"
+    return f"{before}: for p in {model}.parameters(): dist.broadcast(p.data, src=0)"
