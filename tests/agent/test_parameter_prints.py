@@ -64,6 +64,68 @@ def test_the_job_sees_the_same_random_numbers_and_its_tensors_end_when_they_did(
     assert watch(HEAD + PLAIN).stdout == alone.stdout
 
 
+LISTED = """
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stem = nn.Linear(4, 4)
+            self.blocks = {blocks}([nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(2)])
+            self.teacher = [nn.Linear(4, 4)]
+        def forward(self, x):
+            x = self.stem(x)
+            with torch.no_grad(): self.teacher[0](x)
+            for block in self.blocks: x = block(x)
+            return x
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(2):
+        optimizer.zero_grad(); net(torch.ones(2, 4)).sum().backward(); optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("blocks", ["list", "nn.ModuleList"])
+def test_parameters_of_modules_in_a_plain_list_are_known_as_in_no_optimizer(watch, blocks):
+    last = _prints(watch, LISTED.format(blocks=blocks)).looks[-1]
+    stray = tuple(f"<Sequential>[{n}].0.{name}" for n in (0, 1) for name in ("weight", "bias"))
+    assert tuple(name for name, _ in last.model.loose) == (stray if blocks == "list" else ())
+
+
+CLOSURES = """
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.{kind}(model.parameters(), lr=0.125)
+    asked = []
+    def loss(scale=1.0):
+        asked.append(scale)
+        optimizer.zero_grad()
+        value = (model(torch.ones(2, 4)) * scale).sum()
+        value.backward()
+        return value
+    for step in range(1, 4):
+        {step}
+    print(len(asked), optimizer.step.__name__, *(x.item() for x in model.weight[0]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "step", "told"),
+    [
+        ("SGD", "loss(); optimizer.step(None)", [(1, False, "")] * 3),  # as Accelerate hands on what it was given
+        ("SGD", "optimizer.step(loss)", [(1, False, "")] * 3),
+        ("Adam", "optimizer.step(closure=loss)", [(1, False, "")] * 3),
+        ("LBFGS", "optimizer.step(loss)", [(0, True, "none"), (None, True, ""), (None, True, "")]),
+    ],
+)
+def test_gradients_that_a_closure_makes_inside_the_step_are_looked_at_before_they_are_used(watch, kind, step, told):
+    code = CLOSURES.format(kind=kind, step=step)
+    looks = _prints(watch, code).looks
+    assert [(look.step, look.closure) for look in looks] == [(at, one[1]) for at, one in enumerate(told, 1)]
+    assert [look.gradients[0].why for look in looks] == [one[2] for one in told]
+    if not told[0][1]:
+        assert [look.backwards for look in looks] == [1, 2, 3]
+        assert len({look.values[0].first for look in looks}) == 3
+    assert watch(HEAD + code).stdout == watch(HEAD + code, watched=False).stdout
+
+
 WRAPPED = """
     import torch.distributed as dist
     dist.init_process_group("gloo", init_method="file://" + __file__ + ".store", rank=0, world_size=1)

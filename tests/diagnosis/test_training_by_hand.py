@@ -30,7 +30,7 @@ from diagnostics.diagnosis.training import (
     scaler_skips_for_ever,
 )
 from diagnostics.dynamic.job.job import Job
-from diagnostics.record.agent_data import CollectiveCall, Steps
+from diagnostics.record.agent_data import CollectiveCall, Construction, Steps
 from diagnostics.record.parameter_prints import NO_GRADIENT, Look, OptimizedModel, ParameterPrints, TensorPrint
 from diagnostics.record.training_marks import (
     EvalModeLeft,
@@ -305,6 +305,22 @@ def test_a_layer_in_no_optimizer_that_never_changes_is_told_where_it_was_to_lear
     assert layers_never_trained.match(looks(look(1, live=4), look(2, live=4), look(20, live=4))) is None
     other = look(3, model=replace(MODEL, optimizer=1))
     assert layers_never_trained.match(looks(look(1), other, look(20))) is None
+
+
+def test_layers_of_a_plain_list_are_told_with_the_line_that_makes_them() -> None:
+    made = Construction(
+        sequence=1, class_name="Block", path=frames("blocks.py:3", "train.py:9", "train.py:30"), own=1
+    )  # fmt: skip
+    plain = replace(MODEL, loose=(("net.<Block>[0].up.weight", "2x4"),), loose_count=8)
+    found = looks(*(look(step, model=plain) for step in (1, 2, 20)))
+    rank = replace(found.ranks[0], agent=agent(steps=40, constructions=(made,)))
+    told = layers_never_trained.match(replace(found, processes=(rank,), ranks=(rank,)))
+    assert told is not None
+    assert told.finding.title == (
+        "net.<Block>[0].up.weight and 7 more parameters never change, though they have gradients: the optimizer made "
+        "at train.py:2 does not hold them, since parameters() does not list the modules of a plain list or dict"
+    )
+    assert told.locations[:2] == ("train.py:9", "train.py:2")
 
 
 def test_gradients_that_died_under_a_loss_that_stands_still_are_told() -> None:

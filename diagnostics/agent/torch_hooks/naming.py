@@ -52,6 +52,21 @@ class Names:
         path, kind = self._paths.get(parent, ""), type(module).__qualname__
         self._set(module, ("%s.<%s>" % (path, kind) if path else "<%s>" % kind, kind, ""))
 
+    def strays(self, most):
+        """Returns up to so many (path, module) that were called inside a model whose tree does not hold them.
+
+        Those with one path are told apart by a number: "<Block>[0]", "<Block>[1]".
+        """
+        found, numbers = [], {}
+        for key, (path, _, root_class) in list(self._texts.items()):
+            if root_class or path.count("<") != 1 or len(found) == most:  # in a tree, or below another stray one
+                continue
+            module = self._alive[key]()
+            if module is not None:
+                number = numbers[path] = numbers.get(path, -1) + 1
+                found.append(("%s[%d]" % (path, number), module))
+        return found
+
     def _set(self, module, text):
         key = id(module)
         if key not in self._alive:

@@ -18,6 +18,7 @@ from math import isfinite
 
 from ..imports import when_imported
 from . import buffer_prints, tensor_samples, wrapped_models
+from .closures import calls_once, closure_of, with_closure
 from .dynamo import compiling_test, leave_uncompiled
 from .wrapped_models import Models, after_init, own_frames
 
@@ -70,7 +71,10 @@ class Prints:
         self._bad_losses, self._backwards = 0, 0
 
     def step(self, optimizer, args, kwargs):
-        """Looks at an optimizer that is about to make a step, where it is due. Never raises."""
+        """Looks at an optimizer that is about to make a step, where it is due. Never raises.
+
+        Returns None, or other arguments for the step: where a closure makes the gradients, the look comes after it.
+        """
         try:
             followed = self._followed.get(id(optimizer))
             if followed is None:
@@ -80,13 +84,35 @@ class Prints:
                 with tensor_samples.unseen():
                     self.marks.step(optimizer, followed)
             if followed.count >= followed.next and not self._broken:
-                followed.next = followed.count + 1 if followed.extra else next_look(followed.count)
-                followed.extra = 0
-                closure = bool(args[1:]) or kwargs.get("closure") is not None
-                with tensor_samples.unseen():
-                    self._look(optimizer, followed, closure, own_frames(sys._getframe(1)))
+                at = own_frames(sys._getframe(1))
+                closure = closure_of(args, kwargs)
+                if closure is not None and calls_once(optimizer):
+                    return with_closure(args, kwargs, self._looking_after(closure, optimizer, followed, at))
+                self._due(optimizer, followed, closure is not None, at)
         except Exception as error:
             self._give_up(error)
+        return None
+
+    def _due(self, optimizer, followed, closure, at):
+        followed.next = followed.count + 1 if followed.extra else next_look(followed.count)
+        followed.extra = 0
+        with tensor_samples.unseen():
+            self._look(optimizer, followed, closure, at)
+
+    def _looking_after(self, closure, optimizer, followed, at):
+        """Returns the closure with a look between its first backward pass and the update of this step."""
+        number = followed.count
+
+        def watched(*args, **kwargs):
+            result = closure(*args, **kwargs)
+            try:
+                if followed.count == number and followed.next <= number and not self._broken:
+                    self._due(optimizer, followed, False, at)
+            except Exception as error:
+                self._give_up(error)
+            return result
+
+        return watched
 
     def backward(self, tensors, adds):
         """Reads the loss; `adds`: the pass adds to gradients. Never raises."""
@@ -302,7 +328,8 @@ def _watch_optimizers(prints):
 
     def stepping(optimizer, args, kwargs):
         if not is_compiling():
-            prints.step(optimizer, args, kwargs)
+            return prints.step(optimizer, args, kwargs)
+        return None
 
     register(stepping)
     after_init(module.Optimizer, prints.models.optimizer)

@@ -17,6 +17,7 @@ OPTIMIZER = "torch.optim.optimizer"
 GROUPS = "torch.distributed.distributed_c10d"
 MOST_FRAMES = 8
 MOST_ROOTS = 32
+MOST_STRAYS = 64
 MOST_WRAPPERS = 8
 MOST_MADE = 64
 MOST_LATE = 2048
@@ -108,11 +109,18 @@ class Models:
         names.name_root = noted
 
     def parameters(self):
-        """Returns {id of a parameter: (name, sharded)} over all models that were called or wrapped."""
+        """Returns {id of a parameter: (name, sharded, itself)} over all models that were called or wrapped.
+
+        Also of modules that a model calls and does not hold, such as those of a plain list: nobody else lists them.
+        """
         found = {}
         for root in self.roots():
             for name, parameter, sharded in walk(root):
                 found.setdefault(id(parameter), (name, sharded, parameter))
+        if self._names is not None:
+            for path, stray in self._names.strays(MOST_STRAYS):
+                for name, parameter, sharded in walk(stray):
+                    found.setdefault(id(parameter), ("%s.%s" % (path, name), sharded, parameter))
         return found
 
     def roots(self):

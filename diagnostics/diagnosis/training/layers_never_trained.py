@@ -3,17 +3,21 @@
 What it does: knows, at a few steps, which parameters of the models that run have gradients and are in no optimizer of
 the process, and samples their values. Where they have not changed over ten steps and more, and they are in layers that
 were made after the optimizer, or nothing in the process was loaded from a file (so that they hold random numbers),
-somebody meant them to learn.
+somebody meant them to learn. Layers in a plain list or dict of the model are among them: no parameters() lists them.
 
 Why it matters: a random layer stays random, and the others learn around it. Left alone: parts of a model that was
 loaded, of which only a head is trained; parts with an optimizer of their own; what does not require gradients.
 
-Fix: make the optimizer last, over all that is to learn; `requires_grad_(False)` for what is not.
+Fix: make the optimizer last, over all that is to learn; `requires_grad_(False)` for what is not; `nn.ModuleList` and
+`nn.ModuleDict` for layers in a list or dict.
 """
 
 from __future__ import annotations
 
+import re
+
 from diagnostics.core.findings import Confidence, Evidence
+from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.mark_match import training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
@@ -25,6 +29,8 @@ CODE = "D905"
 NAME = "layers-never-trained"
 CLASS = "zero-progress"
 EXAMINES = AppliesTo.SUCCEEDED
+
+_STRAY = re.compile(r"(?:[\w.]*\.)?<(\w+)>\[\d+\]\.")  # as the agent names what is in no model's tree
 
 
 def match(job: Job) -> Match | None:
@@ -38,7 +44,10 @@ def match(job: Job) -> Match | None:
     at = f" made{f' at {job.line(made[0])}' if made else ''}"
     name = first.names[0]
     more = f" and {model.loose_count - 1} more parameters" if model.loose_count > 1 else ""
+    held = _unregistered(first)
     why = "their layer was made after it" if model.late else "it was given others only"
+    if held is not None:
+        why = "since parameters() does not list the modules of a plain list or dict"
     return training_match(
         job,
         [one.process for one in found],
@@ -55,10 +64,21 @@ def match(job: Job) -> Match | None:
             Evidence(source="with gradients and in no optimizer", observed=", ".join(first.names[:6]), expected="none"),
         ],
         fix="make the optimizer last, over all parameters that are to learn, and freeze the others by "
-        "requires_grad_(False)",
-        places=(*made, *stepped),
+        "requires_grad_(False)"
+        if held is None
+        else "hold these modules in a torch.nn.ModuleList or ModuleDict, or as an attribute of the model",
+        places=(*(held or ()), *made, *stepped),
         confidence=Confidence.LIKELY,
     )
+
+
+def _unregistered(found: Loose) -> tuple[Frame, ...] | None:
+    """Returns where modules were made that the model calls and does not hold; None where it holds all."""
+    match, agent = _STRAY.match(found.names[0]), found.process.agent
+    if match is None or agent is None:
+        return None
+    made = next((one for one in agent.constructions if one.class_name == match[1]), None)
+    return own(found.process, made.path[made.own :])[:1] if made is not None else ()
 
 
 def _rows(found: Loose) -> str:
