@@ -15,7 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "ups"))
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups"), str(TESTS)]
 from small_run import ups, write_config, write_data
 
 
