@@ -17,7 +17,8 @@ from pathlib import Path
 
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS.parent), str(TESTS / "ups"), str(TESTS)]
-from small_run import ups, write_config, write_data
+
+from small_run import ups, write_config, write_data  # noqa: E402
 
 
 def main() -> int:
