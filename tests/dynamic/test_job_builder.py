@@ -306,6 +306,20 @@ def test_who_ended_a_process_is_told_by_who_sent_the_signal() -> None:
     }  # fmt: skip
 
 
+def test_a_launcher_that_picks_one_rank_and_ends_it_before_anything_failed_is_its_sender() -> None:
+    def told(*pids: int, code: int | None = None) -> dict[int | None, str]:
+        kills = [event("kill", f"pid={pid} signal=9 how=os.kill", seconds=4.0) for pid in pids]
+        first = (
+            ended(20, code=code, at_s=3.9) if code is not None else ended(20, signal=9 if 20 in pids else 15, at_s=4.4)
+        )
+        job = built(launcher(*kills), rank(20, 0), rank(21, 1), ends=(first, ended(21, signal=9, at_s=4.1)))
+        return {process.rank: process.ended_by for process in job.ranks if process.pid != 20}
+
+    assert told(21) == {1: "pid 10"}  # a guard of its memory
+    assert told(20, 21) == {1: "launcher"}  # it ends them all
+    assert told(21, code=1) == {1: "launcher"}  # it clears away what a failure left
+
+
 def test_what_the_doctor_ended_is_nobodys_fault() -> None:
     job = built(
         launcher(),

@@ -93,6 +93,7 @@ class EndAttribution:
     ) -> None:
         self._job, self._parts, self._ends, self._sent, self._log = job, parts, ends, sent, log
         self._by_pid = {process.pid: process for process in processes}
+        self._spared: dict[int, list[MergedProcess]] = {}  # by who sends: the ranks that it sent nothing
         failed = [process for process in processes if self._failed_by_itself(process)]
         times = [ends[id(process)].at_s for process in failed if parts.part(process) is ProcessRole.RANK]
         self._first_failure_s = min((at for at in times if at is not None), default=None)
@@ -143,8 +144,22 @@ class EndAttribution:
                 return ""
             sender = self._by_pid.get(one.sender_pid)
             launcher = sender is not None and self._parts.part(sender) is ProcessRole.LAUNCHER
-            return LAUNCHER if launcher else f"pid {one.sender_pid}"
+            return LAUNCHER if launcher and not self._picked(one, end) else f"pid {one.sender_pid}"
         return None
+
+    def _picked(self, sent: SignalSent, end: End) -> bool:
+        """Whether a launcher ended this one of several ranks that all ran: no clearing away after a failure."""
+        if sent.target_pid < 0 or self._after_a_failure(end):
+            return False
+        if sent.sender_pid not in self._spared:
+            reached = {one.target_pid for one in self._sent if one.sender_pid == sent.sender_pid}
+            spared = [one for pid, one in self._by_pid.items() if pid not in reached]
+            self._spared[sent.sender_pid] = [one for one in spared if self._parts.part(one) is ProcessRole.RANK]
+        return any(not self._is_over(one, sent.at_s) for one in self._spared[sent.sender_pid])
+
+    def _is_over(self, process: MergedProcess, at_s: float) -> bool:
+        ended_s = self._ends[id(process)].at_s
+        return ended_s is not None and ended_s < at_s
 
     def _was_leaving(self, process: MergedProcess, at: float) -> bool:
         """Whether it was on its way out by itself, with an exception or a code of its own, when the signal was sent."""
