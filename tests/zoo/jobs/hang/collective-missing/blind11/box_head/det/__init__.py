@@ -1,0 +1,4 @@
+from .head import BoxHead
+from .data import Scenes
+
+__all__ = ["BoxHead", "Scenes"]
