@@ -65,11 +65,14 @@ def test_the_job_sees_the_same_random_numbers_and_its_tensors_end_when_they_did(
 
 
 LISTED = """
+    def made():
+        class Block(nn.Sequential): pass
+        return Block
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
             self.stem = nn.Linear(4, 4)
-            self.blocks = {blocks}([nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(2)])
+            self.blocks = {blocks}([{kind}(nn.Linear(4, 4), nn.ReLU()) for _ in range(2)])
             self.teacher = [nn.Linear(4, 4)]
         def forward(self, x):
             x = self.stem(x)
@@ -83,11 +86,18 @@ LISTED = """
 """
 
 
-@pytest.mark.parametrize("blocks", ["list", "nn.ModuleList"])
-def test_parameters_of_modules_in_a_plain_list_are_known_as_in_no_optimizer(watch, blocks):
-    last = _prints(watch, LISTED.format(blocks=blocks)).looks[-1]
-    stray = tuple(f"<Sequential>[{n}].0.{name}" for n in (0, 1) for name in ("weight", "bias"))
-    assert tuple(name for name, _ in last.model.loose) == (stray if blocks == "list" else ())
+@pytest.mark.parametrize(
+    ("blocks", "kind", "stray"),
+    [
+        ("list", "nn.Sequential", "Sequential"),
+        ("list", "made()", "made.<locals>.Block"),
+        ("nn.ModuleList", "made()", ""),
+    ],
+)
+def test_parameters_of_modules_in_a_plain_list_are_known_as_in_no_optimizer(watch, blocks, kind, stray):
+    last = _prints(watch, LISTED.format(blocks=blocks, kind=kind)).looks[-1]
+    expected = [f"<{stray}>[{n}].0.{name}" for n in (0, 1) for name in ("weight", "bias")] if stray else []
+    assert [name for name, _ in last.model.loose] == expected
 
 
 CLOSURES = """

@@ -122,8 +122,9 @@ def test_a_sampler_that_asked_for_its_rank_before_there_was_a_group_is_named_wit
         built = path((7, "loader_of"), (9, "main"), (20, "<module>"))
         group = path((12, "setup"), (10, "main"), (20, "<module>"))
         begin = replace(made.event("process-group-begin", "rank=0"), path=group)
+        other = replace(begin, path=path((12, "setup"), (4, "evaluate"), (30, "<module>")))  # an earlier one, elsewhere
         loaders = [[replace(source(one_pass(0, ORDER), **facts), built=built)] for _ in range(2)]
-        job = a_job(tmp_path, *loaders, events=[begin])
+        job = a_job(tmp_path, *loaders, events=[other, begin])
         (tmp_path / "train.py").write_text(program)
         title, fix, lines, *_ = told(ranks_share_samples.match(job))
         return title.partition(": ")[2], fix, lines[:2]

@@ -58,10 +58,11 @@ class Names:
         Those with one path are told apart by a number: "<Block>[0]", "<Block>[1]".
         """
         found, numbers = [], {}
-        for key, (path, _, root_class) in list(self._texts.items()):
-            if root_class or path.count("<") != 1 or len(found) == most:  # in a tree, or below another stray one
+        for key, (path, kind, root_class) in list(self._texts.items()):
+            if root_class or "<" in path[: -len(kind) - 2] or len(found) == most:  # in a tree, or below a stray one
                 continue
-            module = self._alive[key]()
+            alive = self._alive.get(key)  # it may end while the others are gone through
+            module = alive() if alive is not None else None
             if module is not None:
                 number = numbers[path] = numbers.get(path, -1) + 1
                 found.append(("%s[%d]" % (path, number), module))

@@ -30,7 +30,7 @@ NAME = "layers-never-trained"
 CLASS = "zero-progress"
 EXAMINES = AppliesTo.SUCCEEDED
 
-_STRAY = re.compile(r"(?:[\w.]*\.)?<(\w+)>\[\d+\]\.")  # as the agent names what is in no model's tree
+_STRAY = re.compile(r"(?:[\w.]*\.)?<([^\[\]]+)>\[\d+\]\.")  # as the agent names what is in no model's tree
 
 
 def match(job: Job) -> Match | None:

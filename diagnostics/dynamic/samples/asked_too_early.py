@@ -51,8 +51,11 @@ def asked_too_early(job: Job, loader: RankLoader) -> EarlyQuestion | None:
 
 def _in_same_call(groups: list[tuple[Frame, ...]], path: tuple[Frame, ...], at: int | None) -> Frame | None:
     """Returns the line of the function in which both are called from which the group is made."""
-    rest = path[at + 1 :] if at is not None else ()
-    return next((group[-len(rest) - 1] for group in groups if at is not None and len(group) > len(rest)), None)
+    if at is None:
+        return None
+    rest = path[at + 1 :]
+    inside = (group for group in groups if len(group) > len(rest) and group[len(group) - len(rest) :] == rest)
+    return next((group[-len(rest) - 1] for group in inside), None)
 
 
 def _classes(tree: ast.Module | None) -> list[ast.ClassDef]:
