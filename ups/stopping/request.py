@@ -8,10 +8,11 @@ import threading
 from types import FrameType
 from typing import Any
 
-from ups.errors import AgreedError
+from ups.errors import AgreedError, UpsError
 
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)  # a scheduler's: preemption, the end of an allocation
 SAVED_EXIT = 75  # sysexits' "try again later"
+WORKER_LOST = "DataLoader worker (pid"  # torch.utils.data.dataloader, _try_get_data
 SAVED_PHASE = "saved-to-start-again"  # what the doctor's agent is told, so that it knows this 75 from others
 
 
@@ -26,6 +27,10 @@ class SavedError(AgreedError):
     """All ranks were asked to stop, and did after a checkpoint: the run goes on with --resume."""
 
 
+class WorkersStoppedError(UpsError):
+    """The signal that asked this rank to stop reached its data workers, too: there was no batch left to stop after."""
+
+
 class StopRequest:
     """Which signal asked to stop, 0 before; outside of its `with` block those signals do what they always do."""
 
@@ -38,11 +43,15 @@ class StopRequest:
             self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *rest: object) -> None:
         for number, handler in self._before.items():
             # After the checkpoint nothing is to be stopped any more: this rank's own exit code has to arrive.
             saved = kind is not None and issubclass(kind, SavedError)
             signal.signal(number, signal.SIG_IGN if saved else handler)
+        if self.number and isinstance(error, RuntimeError) and str(error).startswith(WORKER_LOST):
+            # The launcher ends the whole process group of a rank once another has failed: that one's is the cause.
+            name = signal.Signals(self.number).name
+            raise WorkersStoppedError(f"{name} ended this rank's data workers before its step") from error
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.number = number
