@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.meant_divergence import is_meant
+from diagnostics.audit.collectives.none_for_exception import given_for_an_exception
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
@@ -81,7 +82,8 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if parting.why == RANK:
         return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
     if _asks_for_none(parting):
-        return Confidence.LIKELY if _batches_may_be_none(project) else Confidence.POSSIBLE
+        given = _batches_may_be_none(project) or given_for_an_exception(parting, project)
+        return Confidence.LIKELY if given else Confidence.POSSIBLE
     if parting.why in (LOSS, TIME, RANDOM, SIGNAL) or (parting.why == EXCEPTION and _is_flag(parting, project)):
         return Confidence.LIKELY
     return Confidence.LIKELY if parting.why == DATA and _is_local(parting, project) else Confidence.POSSIBLE

@@ -195,7 +195,7 @@ class CollectiveSites:
             if name == "log" and _is_true(_keyword(call, "sync_dist")):
                 return CollectiveSite("log", SyncKind.COLLECTIVE, ((call, function),), label="self.log(sync_dist=True)")
             if name not in _METHOD_NAMES:
-                return None
+                name, receiver = "__call__", call.func  # `self.model(x)`: an attribute that is called itself
         else:
             name, receiver = "__call__", call.func
         for kind in self.objects.of(receiver, function):
