@@ -287,8 +287,11 @@ def _a(kind: LibraryType) -> str:
     return f"{'an' if kind[0] in 'AEIO' else 'a'} {kind}"
 
 
-def _weight(reach: CollectiveSite) -> tuple[bool, bool, bool]:
-    return reach.sure, not reach.grouped, reach.meeting in (SyncKind.COLLECTIVE, SyncKind.GROUP)
+_OF_ALL = {SyncKind.COLLECTIVE: 2, SyncKind.GROUP: 2, SyncKind.BACKWARD: 1}  # gradients are averaged always
+
+
+def _weight(reach: CollectiveSite) -> tuple[bool, bool, int]:
+    return reach.sure, not reach.grouped, _OF_ALL.get(reach.meeting, 0)
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:
