@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,8 @@ from diagnostics.static.ordering.entry_points import EntryPoint, entries, passed
 from diagnostics.static.ordering.evaluation_order import Arms, BranchArm, EvaluationStep, branch, planned
 from diagnostics.static.ordering.event_order import CallEvent, Site, Trace
 from diagnostics.static.ordering.traced_calls import CORE_WORDS, event_name, is_core, is_recorded, starts_group
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.context_managers import yield_of_context_manager
 from diagnostics.static.program.functions import Function, is_generator, last_name
 from diagnostics.static.program.project import Project, per_project
 
@@ -34,6 +37,17 @@ class _Activation:
     number: int
     function: Function
     meanings: dict[str, BranchArm | bool]
+    lines: range | None = None  # of a context manager: those before its yield, or those behind
+
+
+@dataclass(frozen=True, slots=True)
+class _Closing:
+    """What a context manager does when its block is left, behind `line`."""
+
+    line: int
+    target: Function
+    one: EvaluationStep
+    arms: Arms
 
 
 @dataclass
@@ -137,16 +151,27 @@ class _Tracing:
         return self._trace
 
     def _run(self, here: _Activation, chain: tuple[Site, ...], arms: Arms, *, as_script: bool = False) -> None:
+        open_blocks: list[_Closing] = []
         for one in self._building.plan(here.function, as_script=as_script):
+            line = getattr(one.syntax, "lineno", 0)
+            while open_blocks and open_blocks[-1].line < line:
+                self._close(open_blocks.pop(), here, chain)
             inner = self._arms(one.arms, here)
-            if inner is None:
+            if inner is None or (here.lines is not None and line not in here.lines):
                 continue
             if self._count > MAX_CALLS or len(self._trace.events) >= MAX_EVENTS:
                 self._trace.cut = True
                 return
-            self._step(one, here, chain, _joined(arms, inner))
+            open_blocks += self._step(one, here, chain, _joined(arms, inner))
+        while open_blocks:
+            self._close(open_blocks.pop(), here, chain)
 
-    def _step(self, one: EvaluationStep, here: _Activation, chain: tuple[Site, ...], arms: Arms) -> None:
+    def _close(self, closing: _Closing, here: _Activation, chain: tuple[Site, ...]) -> None:
+        yields = yield_of_context_manager(closing.target)
+        self._enter(closing.target, closing.one, here, chain, closing.arms, range(yields, sys.maxsize))
+
+    def _step(self, one: EvaluationStep, here: _Activation, chain: tuple[Site, ...], arms: Arms) -> Iterator[_Closing]:
+        """Records one step, and what it enters; gives back what runs when the block that it opens is left."""
         if not isinstance(one.syntax, ast.Call):
             for module in self._building.imported(one.syntax, here.function):
                 if id(module) not in self._modules:
@@ -160,20 +185,37 @@ class _Tracing:
                 continue
             self._entered.add(key)
             choice = (BranchArm(f"#{here.number}:{id(one.syntax)}", str(number), False, one.syntax),)
-            self._enter(target, one, here, chain, (*arms, *(choice if len(targets) > 1 else ())))
+            inner = (*arms, *(choice if len(targets) > 1 else ()))
+            yields = yield_of_context_manager(target)
+            self._enter(target, one, here, chain, inner, range(yields) if yields else None)
+            if yields:
+                yield _Closing(self._last_line(one, here), target, one, inner)
         name = event_name(one.syntax, here.function, self._project)
         if is_recorded(name):
             index = len(self._trace.events)
             self._trace.events.append(CallEvent(index, one.syntax, here.function, name, chain, arms, one.statement))
 
+    def _last_line(self, one: EvaluationStep, here: _Activation) -> int:
+        """Returns where the `with` ends that a call stands in the head of; without one, the function."""
+        for node in here.function.nodes_of((ast.With, ast.AsyncWith)):
+            if any(inner is one.syntax for item in getattr(node, "items", ()) for inner in walk(item)):
+                return getattr(node, "end_lineno", 0) or 0
+        return sys.maxsize
+
     def _enter(
-        self, target: Function, one: EvaluationStep, here: _Activation, chain: tuple[Site, ...], arms: Arms
+        self,
+        target: Function,
+        one: EvaluationStep,
+        here: _Activation,
+        chain: tuple[Site, ...],
+        arms: Arms,
+        lines: range | None = None,
     ) -> None:
         if len(chain) >= MAX_DEPTH:
             return
         self._count += 1
         meanings = self._meanings(one.syntax, target, here) if isinstance(one.syntax, ast.Call) else {}
-        self._run(_Activation(self._count, target, meanings), (*chain, Site(one.syntax, here.function)), arms)
+        self._run(_Activation(self._count, target, meanings, lines), (*chain, Site(one.syntax, here.function)), arms)
 
     def _meanings(self, call: ast.Call, target: Function, here: _Activation) -> dict[str, BranchArm | bool]:
         """Returns what is known of a function's parameters as conditions: a constant, or the caller's condition."""
