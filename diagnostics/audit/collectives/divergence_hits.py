@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.collectives.meant_divergence import is_meant
 from diagnostics.audit.collectives.none_for_exception import given_for_an_exception
+from diagnostics.audit.collectives.under_rank_test import left_under_rank_test
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
@@ -74,6 +75,8 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
         return Confidence.LIKELY if _usually_meets(parting.here, project) else Confidence.POSSIBLE
     if not (parting.here.sure or _usually_meets(parting.here, project)) or not _near(parting, project):
         return Confidence.POSSIBLE
+    if left_under_rank_test(parting, project):
+        return Confidence.LIKELY
     if _settled(parting, project) or len(parting.here.chain) > MOST_CALLS:
         return Confidence.POSSIBLE
     if parting.why == FILES:
@@ -148,7 +151,7 @@ def _near(parting: DivergentBranch, project: Project) -> bool:
     if taint is None:
         return False
     if taint.file != parting.function.file:
-        return len(project.files) <= SMALL and taint.why == LOSS
+        return len(project.files) <= SMALL and taint.why in (LOSS, DATA)
     if taint.function == parting.function.name or len(project.files) <= SMALL:
         return True
     return (

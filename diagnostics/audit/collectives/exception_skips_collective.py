@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
+from diagnostics.audit.collectives.under_rank_test import raised_under_rank_test
 from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
@@ -64,6 +65,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _certainty(one: DivergentBranch, file: ProjectFile, project: Project, handler: ast.ExceptHandler) -> Confidence:
     """LIKELY for errors that come on one rank: of memory. Others may be of the program, and come on all."""
+    if one.here.meeting is not SyncKind.FORWARD and raised_under_rank_test(one, project):
+        return Confidence.POSSIBLE if _agrees_after(one, file, project, handler) else Confidence.LIKELY
     if (
         one.here.meeting is SyncKind.FORWARD
         or _agrees_after(one, file, project, handler)

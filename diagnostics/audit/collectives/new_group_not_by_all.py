@@ -98,6 +98,8 @@ def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates
             return value
         if tests.differs(value, function):
             return value
+        if isinstance(value, ast.Call) and any(tests.differs(one, function) for one in _given(value)):
+            return value
     arms = [
         node
         for node in function.nodes_of(ast.If)
@@ -110,6 +112,10 @@ def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates
         if all(inside):
             return arm.test
     return None
+
+
+def _given(call: ast.Call) -> Iterator[ast.expr]:
+    yield from (*call.args, *(one.value for one in call.keywords))
 
 
 def _values(block: list[ast.stmt]) -> Iterator[ast.expr]:

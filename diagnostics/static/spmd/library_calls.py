@@ -126,7 +126,7 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
         f"{_ACCELERATOR}:save_state",
         always=False,
         when="FSDP, DeepSpeed, or checkpoints are named by the library",
-        words=frozenset(["automatic_checkpoint_naming"]),
+        words=frozenset(["automatic_checkpoint_naming", "DeepSpeedPlugin", "FullyShardedDataParallelPlugin"]),
     ),
     (LibraryType.ACCELERATOR, "get_state_dict"): LibraryCall(
         ACCELERATE, f"{_ACCELERATOR}:get_state_dict", always=False, when="FSDP or DeepSpeed ZeRO 3"

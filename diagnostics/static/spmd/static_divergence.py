@@ -81,6 +81,9 @@ class StaticDivergence:
                     if isinstance(node, ast.Call):
                         for target in self.project.targets(node, one):
                             chosen[id(target)] = target
+                    elif isinstance(node, ast.Attribute):
+                        for target in self.project.getters(node, one):
+                            chosen[id(target)] = target
         return tuple(chosen.values())
 
     def partings(self, file: str) -> list[DivergentBranch]:
