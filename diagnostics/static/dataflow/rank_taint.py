@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from diagnostics.static.dataflow.agreed_values import AgreedValues
@@ -279,7 +279,7 @@ class RankTaint:
         """Marks what is set in a block that only some ranks enter."""
         control = here = Taint(found.why, function.file, getattr(block, "lineno", 1), function.name, True, block)
         if found.why != RANK and found.why != EXCEPTION:
-            control = Taint(found.why, found.file, control.line, found.function, True, block)
+            control = replace(found, control=True)  # where it comes in, which is not where it decides
         for node in statements_of(block):
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
