@@ -35,7 +35,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.gradient_accumulation import skips_stepping_round
+from diagnostics.static.torch_code.gradient_accumulation import skips_stepping_round, steps_without_sync
 
 CODE = "A311"
 NAME = "step-without-sync"
@@ -49,6 +49,20 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         for node in function.nodes_of(ast.With):
             if not isinstance(node, ast.With) or not any(_is_backward(one) for one in walk(node)):
+                continue
+            inside = steps_without_sync(node)
+            if inside is not None and not any(
+                isinstance(one, ast.Call) and project.communicates(one, function) for one in walk(node)
+            ):
+                yield violation(
+                    file,
+                    inside,
+                    "the optimizer steps inside of no_sync(): no backward of this block is averaged, and the ranks "
+                    "drift apart",
+                    "leave no_sync() before the last backward of each step",
+                    steps=(step(file, node, "gradients are kept to the rank from here on"),),
+                    confidence=Confidence.LIKELY,
+                )
                 continue
             found = skips_stepping_round(node, function, file)
             if found is not None:

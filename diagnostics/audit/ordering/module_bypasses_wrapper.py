@@ -2,7 +2,8 @@
 
 What it does: flags `model.module(...)` and `model.module.forward(...)` where `model` was wrapped in
 DistributedDataParallel or FullyShardedDataParallel in the same function or class, and the result is what `.backward()`
-is called on.
+is called on. Also what has been taken out of the wrapper before, by a name, a property or a function of the project
+(`net = unwrap(model)`), and methods of the project's own models, which are likely.
 
 Why it matters: DDP prepares the reduction of the gradients in its own forward. Past it, backward runs and every rank
 keeps its own gradients; the replicas drift apart and nothing says so. Under FSDP the parameters are not gathered.
@@ -17,8 +18,8 @@ Good:
     loss = criterion(model(x), y)
     loss.backward()
 
-What it cannot see: wrappers handed over as arguments, and methods such as `model.module.loss(x)`, which may or may not
-run the parts; these are possible. Evaluation, averaging of weights and saving through `.module` are right.
+What it cannot see: methods such as `model.module.loss(x)` of a library's model, which may or may not run the parts;
+these are possible. Evaluation, averaging of weights and saving through `.module` are right.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.unwrapped_models import unwrapped_from
 from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, WrapSite, bound_to, wraps_in
 
 CODE = "A111"
 NAME = "module-bypasses-wrapper"
 SEVERITY = Severity.ERROR
-WORDS = ("module",)
+WORDS = ("backward",)
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -48,6 +50,46 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if wrap.kind in (DDP, FSDP) and name:
             for function in _sees(wrap.function, name, file, project):
                 yield from _in_function(file, function, wrap, name, project)
+    for function in project.functions_in(file):
+        yield from _unwrapped(file, function, project)
+
+
+def _unwrapped(file: ProjectFile, function: Function, project: Project) -> Iterator[Violation]:
+    """Yields the training forwards of what was taken out of its wrapper under another name."""
+    calls = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)]
+    if not any(_is_backward(one) for one in calls) or any(project.communicates(one, function) for one in calls):
+        return
+    for call in calls:
+        receiver = call.func
+        if isinstance(receiver, ast.Attribute) and unwrapped_from(receiver, function, project) is None:
+            method, receiver = receiver.attr, receiver.value
+            if method != "forward" and not _runs_parts(call, function, project):
+                continue
+        wrapper = unwrapped_from(receiver, function, project)
+        backward = _trained(call, function) if wrapper is not None else None
+        if wrapper is None or backward is None or any(ast.unparse(one.func) == wrapper for one in calls):
+            continue
+        yield violation(
+            file,
+            call,
+            f"{ast.unparse(call.func)}() goes past the wrapper {wrapper}, and its result is trained on: "
+            "the gradients are not averaged over the ranks",
+            f"call {wrapper}() itself",
+            steps=(step(file, backward, "backward"),),
+            confidence=Confidence.LIKELY,
+        )
+        return
+
+
+def _runs_parts(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether what is called is a method of the project that calls its object's parts: `return self.encoder(x)`."""
+    name = last_name(call.func)
+    methods = project.targets(call, function) or [one for one in project.by_name.get(name, ()) if one.owner is not None]
+    return any(
+        isinstance(node, ast.Call) and last_name(getattr(node.func, "value", node.func)) == "self"
+        for one in methods
+        for node in one.nodes_of(ast.Call)
+    )
 
 
 def _in_function(

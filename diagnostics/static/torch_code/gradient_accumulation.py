@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project_file import ProjectFile
 
+_OPTIMIZER = re.compile(r"(?:^|_)opt(?:s|im\w*)?(?:_|\d|$)|optim", re.IGNORECASE)
 _EVERY = 4  # micro-batches of a step, where their number is not known
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
@@ -55,10 +57,23 @@ def skips_stepping_round(node: ast.With, function: Function, file: ProjectFile) 
     return None
 
 
+def steps_without_sync(node: ast.With) -> ast.Call | None:
+    """Returns the optimizer step that stands in the block of `with model.no_sync()` itself, behind a backward in it."""
+    if not any(isinstance(one.context_expr, ast.Call) and _names_no_sync(one.context_expr.func) for one in node.items):
+        return None
+    nodes = [one for part in node.body for one in walk(part)]
+    backward = [one for one in nodes if isinstance(one, ast.Call) and last_name(one.func) == "backward"]
+    steps = [one for one in nodes if isinstance(one, ast.Call) and _steps(one)]
+    return next((one for one in steps if any(before.lineno <= one.lineno for before in backward)), None)
+
+
 def _steps(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step" and (
-        "optim" in ast.unparse(node.func.value).lower()
-    )  # fmt: skip
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "step"
+        and _OPTIMIZER.search(last_name(node.func.value)) is not None
+    )
 
 
 def _choice(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.expr | None, bool]:

@@ -1,0 +1,2 @@
+def unwrap(model):
+    return model.module if hasattr(model, "module") else model

@@ -1,0 +1,8 @@
+from launch import launch
+
+
+def worker(rank):
+    print(rank)
+
+
+launch(worker, 4)
