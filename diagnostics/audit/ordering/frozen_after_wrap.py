@@ -18,7 +18,9 @@ Good:
     net.encoder.requires_grad_(False)
     model = DDP(net)
 
-What it cannot see: changes in callbacks, and models that reach the function wrapped. Models whose parameters are
+Also what is unfrozen inside of a wrapper anywhere, as a callback does it: `trainer.model.module.unfreeze()`.
+
+What it cannot see: changes in callbacks that keep the bare model. Models whose parameters are
 switched off and on again, as discriminators are, are healthy.
 """
 
@@ -27,6 +29,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.ordering.unfrozen_inside_wrapper import unfrozen_inside_wrapper
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_zero import admits_rank_zero
@@ -40,7 +43,7 @@ from diagnostics.static.torch_code.trained_parameters import Change, HelperChang
 CODE = "A114"
 NAME = "frozen-after-wrap"
 SEVERITY = Severity.ERROR
-WORDS = ("DistributedDataParallel", "DDP")
+WORDS = ("DistributedDataParallel", "DDP", "module")
 _LISTS = ("parameters", "named_parameters")
 
 
@@ -51,6 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _late(file, wrap)
             yield from _late_by_helper(file, wrap, project)
             yield from _on_some_ranks(file, wrap, project)
+    yield from unfrozen_inside_wrapper(file, project)
 
 
 def _late(file: ProjectFile, wrap: WrapSite) -> Iterator[Violation]:

@@ -70,14 +70,11 @@ def _in_function(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterato
             if _classes(model, function, project).isdisjoint(_classes(ast.unparse(wrap.model), function, project)):
                 yield violation(
                     file,
-                    call,
+                    made,
                     f"{model} is trained beside a wrapped model and is not wrapped itself: its gradients are never "
                     "averaged, and every rank trains another one",
                     f"wrap it, too: {model} = DistributedDataParallel({model})",
-                    steps=(
-                        step(file, made, f"{model} is made here"),
-                        step(file, wrap.call, "the other one is wrapped"),
-                    ),
+                    steps=(step(file, wrap.call, "the other one is wrapped"), step(file, call, f"{model} is trained")),
                     confidence=Confidence.LIKELY,
                 )
 

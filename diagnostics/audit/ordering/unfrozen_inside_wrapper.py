@@ -1,0 +1,85 @@
+"""Parameters that are unfrozen through the wrapper: `trainer.model.module.unfreeze()`, as callbacks do it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Violation, violation
+from diagnostics.core.findings import Confidence
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.model_wrappers import DDP, wraps_in
+from diagnostics.static.torch_code.trained_parameters import changes
+
+_LISTS = ("parameters", "named_parameters")
+
+
+def unfrozen_inside_wrapper(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what sets requires_grad to True inside of a DDP wrapper, where nothing sets it to False there.
+
+    What stands behind `.module` is wrapped already, whoever wrapped it. A project that switches parameters off and on
+    there, as one with a discriminator does, had them trained when it was wrapped; one that never freezes, too.
+    """
+    if "module" not in file.words or not any(
+        wrap.kind == DDP for one in project.python for wrap in wraps_in(one, project)
+    ):
+        return
+    inside = [one for function in project.functions for one in _changed_inside(function, project)]
+    everywhere = [value for function in project.functions for _, _, value in changes(function)]
+    if all(_is(value, True) for value in everywhere) or any(_is(value, False) for _, _, value in inside):
+        return
+    for node, function, value in inside:
+        if function.file == file.shown and _is(value, True) and not _wraps(function):
+            yield violation(
+                file,
+                node,
+                "requires_grad is set to True inside of the wrapper: DDP took stock of the parameters before, has no "
+                "hook for these, and every rank trains its own copy",
+                "wrap again after unfreezing, or wrap with all of them trained and give the frozen ones a rate of 0",
+                confidence=Confidence.LIKELY,
+            )
+            return
+
+
+def _changed_inside(function: Function, project: Project) -> Iterator[tuple[ast.AST, Function, ast.expr | None]]:
+    for node, base, value in changes(function):
+        if _is_inside(base) or any(_is_inside(one) for one in _listed(base, function)):
+            yield node, function, value
+    for call in function.nodes_of(ast.Call):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and _is_inside(call.func.value):
+            for target in project.targets(call, function)[:1]:
+                for _, _, value in changes(target)[:1]:
+                    yield call, function, value
+
+
+def _listed(base: ast.expr, function: Function) -> Iterator[ast.expr]:
+    """Yields what a loop goes through: of `p` in `for name, p in net.module.named_parameters()` the net."""
+    for loop in function.nodes_of(ast.For) if isinstance(base, ast.Name) else ():
+        if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and last_name(loop.iter.func) in _LISTS:
+            names = {one.id for one in walk(loop.target) if isinstance(one, ast.Name)}
+            if isinstance(base, ast.Name) and base.id in names:
+                yield loop.iter.func
+
+
+def _is_inside(value: ast.expr) -> bool:
+    """Whether an expression goes through `.module`: `trainer.model.module.layer4`."""
+    while isinstance(value, (ast.Attribute, ast.Subscript)):
+        if isinstance(value, ast.Attribute) and value.attr == "module":
+            return True
+        value = value.value
+    return False
+
+
+def _is(value: ast.expr | None, what: bool) -> bool:
+    return isinstance(value, ast.Constant) and value.value is what
+
+
+def _wraps(function: Function) -> bool:
+    """Whether a function wraps the model once more."""
+    return any(
+        isinstance(call, ast.Call) and last_name(call.func) in ("DistributedDataParallel", "DDP")
+        for call in function.nodes_of(ast.Call)
+    )
