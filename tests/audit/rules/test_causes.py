@@ -2,7 +2,8 @@
 
 Of the first 27, ten were found then; of 20 more, told as people tell such failures in public issue threads, five.
 Of 34 by another author, who had read the README only, 16; 24 of the 34 in `healthy` are these with the fault repaired.
-A line that ends with `# cause` is one where a reviewer would comment (causes.txt names lines that bear no comment); one finding at one of them is enough.
+A line that ends with `# cause` is one where a reviewer would comment; causes.txt names lines that bear no comment. One
+finding at one of them is enough.
 """
 
 from __future__ import annotations
