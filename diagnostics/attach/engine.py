@@ -41,12 +41,13 @@ _DIR = "UPS_DOCTOR_DIR"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attached:
-    """What came of it. `problem` says why the report is not where it was asked for."""
+    """What came of it. `problem` says why the report is not where it was asked for, `no_page` why it has no page."""
 
     report: RunReport
     looked: JobSnapshot
     folder: Path
     problem: str = ""
+    no_page: str = ""
 
 
 def attach(pid: int, *, seconds: float, report_dir: Path | None, show: Callable[[str], None]) -> Attached:
@@ -83,8 +84,8 @@ def attach(pid: int, *, seconds: float, report_dir: Path | None, show: Callable[
     if gaps:
         _write_facts(place, replace(facts, missing=(*facts.missing, *gaps)))
     show("diagnosing")
-    report = diagnose_in_time(place.folder, provisional=True)
-    return Attached(report=report, looked=looked, folder=place.folder, problem=place.problem)
+    report, no_page = diagnose_in_time(place.folder, provisional=True)
+    return Attached(report=report, looked=looked, folder=place.folder, problem=place.problem, no_page=no_page)
 
 
 class _Samples:

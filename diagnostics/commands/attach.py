@@ -15,6 +15,7 @@ from diagnostics.attach.view import screen_of, world_size_of
 from diagnostics.core.console import say, wants_colour
 from diagnostics.core.progress_line import LiveLine
 from diagnostics.core.shell_quoting import pasteable
+from diagnostics.report.html_page import place_line
 from diagnostics.report.page import json_text
 from diagnostics.report.summary import summary_lines
 
@@ -50,9 +51,8 @@ def command(context: click.Context, pid: int, seconds: float, report_dir: Path |
 def _lines(attached: Attached) -> list[str]:
     looked = attached.looked
     width = max(40, shutil.get_terminal_size((120, 24)).columns)
-    place = f"report: {pasteable(attached.folder / 'report.md')}"
-    if attached.problem:
-        place += f" ({attached.problem})"
+    reasons = "; ".join(filter(None, (attached.problem, attached.no_page)))
+    place = place_line(pasteable(attached.folder / "report.md"), reasons)
     said = summary_lines(attached.report, place, colour=wants_colour(), width=width)
     screen = screen_of(looked, width=width - len(LABEL) + 2, colour=wants_colour())
     where = [line[2:] for line in who_lines(looked.standings, screen, world_size=world_size_of(looked))]

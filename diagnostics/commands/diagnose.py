@@ -19,6 +19,7 @@ from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.engine import write_report
 from diagnostics.diagnosis.with_deadline import examine_in_time
 from diagnostics.record.record import make_record_folder
+from diagnostics.report.html_page import place_line
 from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import RunReport
 from diagnostics.report.summary import summary_lines
@@ -100,8 +101,8 @@ def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> s
     else:
         return "no report was written; --report-dir DIR keeps one"
     try:
-        write_report(report, report_dir)
+        no_page = write_report(report, report_dir)
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=report_dir)
         return f"no report was written: {refused.message}"
-    return f"report: {pasteable(report_dir / 'report.md')}"
+    return place_line(pasteable(report_dir / "report.md"), no_page)

@@ -36,8 +36,8 @@ def _page(run: Path) -> Path:
     folder = run if run.is_dir() else run.parent
     folder = folder.parent if folder.name == "record" else folder
     page = folder / NAME
-    if not page.is_file() and (folder / "report.md").is_file():
-        write_beside(folder / "report.md")
+    if not page.is_file() and (folder / "report.md").is_file() and (reason := write_beside(folder / "report.md")):
+        raise UsageError(reason, hint=f"the same in plain text: {folder / 'report.md'}")
     if not page.is_file():
         raise UsageError(f"{run} holds no {NAME}", hint=f"have it made: ups-doctor diagnose {run}")
     return page.absolute()

@@ -107,12 +107,15 @@ def examine_logs(files: Sequence[Path], *, asking: Questioning | None = None) ->
     return replace(report, confidence=Confidence.POSSIBLE, notes=(*report.notes, NOTHING_IN_LOGS))
 
 
-def write_report(report: RunReport, folder: Path) -> None:
-    """Writes report.json, then report.md, each whole or not at all. Raises OSError. Then report.html, if it can be."""
+def write_report(report: RunReport, folder: Path) -> str:
+    """Writes report.json, then report.md, each whole or not at all, then report.html, if it can be.
+
+    Returns "" or why there is no report.html. Raises OSError for the other two.
+    """
     text = json_text(report)
     write_whole(folder / "report.json", text)
     write_whole(folder / "report.md", markdown(report))
-    html_page.write_run_page(report, text, folder)
+    return html_page.write_run_page(report, text, folder)
 
 
 def record_folder(folder: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,17 +18,19 @@ from diagnostics.record.untrusted_files import read_job
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 
 
-def write_short_report(folder: Path, job_code: int, why: str) -> int:
+def write_short_report(folder: Path, job_code: int, why: str, say: Callable[[str], None]) -> int:
     """Writes report.json and report.md from job.json alone, where it can; returns the exit code by that.
 
-    A report that is there stands: a provisional one, made of more than this.
+    A report that is there stands: a provisional one, made of more than this. `say` is told why it has no page.
     """
     facts, problem = read_job(folder / "record" / "job.json")
     job = facts or SupervisorFacts(command=(), cwd="", started_ns=0)
     exit_code = _exit_code(job, job_code)
     if not (folder / "report.md").exists():
         with suppress(OSError):  # said already: there is no report
-            write_report(_report(job, exit_code, tuple(filter(None, (why, problem)))), folder)
+            no_page = write_report(_report(job, exit_code, tuple(filter(None, (why, problem)))), folder)
+            if no_page:
+                say(f"ups-doctor: {no_page}")
     return exit_code
 
 

@@ -52,8 +52,8 @@ def diagnose_in_time(
     limits: Thresholds | None = None,
     haste: Haste | None = None,
     earlier: Mapping[str, Match | None] | None = None,
-) -> RunReport:
-    """As `diagnose`, within the limits. Raises NoDiagnosisError too.
+) -> tuple[RunReport, str]:
+    """As `diagnose`, within the limits; with "" or why there is no report.html. Raises NoDiagnosisError too.
 
     `earlier` are answers that stand for signatures which there is no time to ask.
     """
@@ -63,8 +63,7 @@ def diagnose_in_time(
         haste,
         earlier or {},
     )
-    write_report(report, folder.parent if folder.name == "record" else folder)
-    return report
+    return report, write_report(report, folder.parent if folder.name == "record" else folder)
 
 
 def examine_in_time(

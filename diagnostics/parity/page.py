@@ -131,8 +131,8 @@ def write_report(found: Sequence[Parity], folder: Path, *, command: str, exit_co
     """Writes report.json and report.md; returns one line that says where. Raises OSError."""
     write_whole(folder / "report.json", json_text(found, command=command, exit_code=exit_code))
     write_whole(folder / "report.md", markdown(found, command))
-    html_page.write_beside(folder / "report.md")
-    return f"report: {pasteable(folder / 'report.md')}"
+    no_page = html_page.write_beside(folder / "report.md")
+    return html_page.place_line(pasteable(folder / "report.md"), no_page)
 
 
 def _json(found: Parity) -> dict[str, Any]:

@@ -11,17 +11,18 @@ from pathlib import Path
 from diagnostics.core import redaction
 from diagnostics.core.files import write_whole
 from diagnostics.core.findings import to_json
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report import check_sections, html_page
 from diagnostics.report.check_report import CheckReport
 from diagnostics.report.section_page import section_page
 
 
-def write(report: CheckReport, folder: Path) -> Path:
-    """Writes report.json and report.md into `folder` and returns the path of report.md. Raises OSError."""
+def write(report: CheckReport, folder: Path) -> str:
+    """Writes report.json and report.md into `folder` and returns the line that says so. Raises OSError."""
     write_whole(folder / "report.json", json_text(report))
     write_whole(folder / "report.md", markdown(report))
-    html_page.write_beside(folder / "report.md")
-    return folder / "report.md"
+    no_page = html_page.write_beside(folder / "report.md")
+    return html_page.place_line(pasteable(folder / "report.md"), no_page)
 
 
 def markdown(report: CheckReport) -> str:

@@ -6,6 +6,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from diagnostics.core.errors import from_os_error
 from diagnostics.core.files import write_whole
 from diagnostics.report.headline import headline
 from diagnostics.report.run_report import RunReport
@@ -51,4 +52,12 @@ def _no_page(folder: Path, error: Exception) -> str:
     """Takes an earlier page away, which would tell something else than report.md."""
     with suppress(OSError):
         (folder / NAME).unlink(missing_ok=True)
+    if isinstance(error, OSError):
+        refused = from_os_error(error, action="cannot write", path=folder / NAME)
+        return f"no {NAME}: {refused.message}"
     return f"no {NAME}: {type(error).__name__}: {error}"
+
+
+def place_line(report: str, reason: str) -> str:
+    """Returns the line that says where a report is, and, where there is a reason for it, that it has no page."""
+    return f"report: {report}" + (f" ({reason})" if reason else "")

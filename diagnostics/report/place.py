@@ -7,7 +7,6 @@ from pathlib import Path
 
 from diagnostics.core.errors import from_os_error
 from diagnostics.core.files import new_folder, temporary_folder
-from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report.check_report import CheckReport
 from diagnostics.report.folder import write
 
@@ -24,7 +23,7 @@ class ReportPlace:
         if self.problem:
             return f"no report was written: {self.problem}"
         try:
-            return f"report: {pasteable(write(report, self.folder))}"
+            return write(report, self.folder)
         except OSError as error:
             return f"no report was written: {_sentence(error, self.folder)}"
 

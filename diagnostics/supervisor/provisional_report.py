@@ -31,11 +31,12 @@ class ProvisionalReport:
         with self._lock:
             if turn != self.turn:
                 return
-            write_report(report, self._folder)
+            no_page = write_report(report, self._folder)
             self.answers = {code + BEFORE: match for code, match in heard.items()}
             if headline(report) != self._said:  # once, however long the stall goes on
                 self._said = headline(report)
-                self._say(f"ups-doctor: {self._said} See {pasteable(self._folder / 'report.md')}")
+                without = f" ({no_page})" if no_page else ""
+                self._say(f"ups-doctor: {self._said} See {pasteable(self._folder / 'report.md')}{without}")
 
     def withdraw(self) -> None:
         """Takes back what was told: the job goes on."""

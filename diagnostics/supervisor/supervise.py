@@ -22,6 +22,7 @@ from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.short_report import write_short_report
 from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.supervisor_facts import Missing
+from diagnostics.report.html_page import place_line
 from diagnostics.report.summary import summary_lines
 from diagnostics.supervisor.background_services import Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
@@ -138,18 +139,19 @@ def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: Event
     record, page = _shown(place.record), _shown(place.folder / "report.md")
     try:
         haste = Haste(until_s=signals.until_s, wake=(signals.fd,))
-        report = diagnose_in_time(place.folder, strict=options.strict, haste=haste, earlier=watch.captures.answers)
+        earlier = watch.captures.answers
+        report, no_page = diagnose_in_time(place.folder, strict=options.strict, haste=haste, earlier=earlier)
     except (DoctorError, OSError) as error:
         _say(f"ups-doctor: no report: {error}; the record is in {record}")
-        return write_short_report(place.folder, job_code, str(error))
+        return write_short_report(place.folder, job_code, str(error), _say)
     except Exception:  # a fault of ours is never the job's
         keep_text(place.folder / "doctor-error.txt", redaction.text(traceback.format_exc()))
         fault = _shown(place.folder / "doctor-error.txt")
         _say(f"ups-doctor: the diagnosis failed, see {fault}; the record is in {record}")
         return job_code
     if not options.quiet:
-        note = f" ({watch.file.problem})" if watch.file.problem else ""
-        for line in summary_lines(report, f"report: {page}{note}", colour=wants_colour(sys.stderr), width=_width()):
+        where = place_line(page, "; ".join(filter(None, (watch.file.problem, no_page))))
+        for line in summary_lines(report, where, colour=wants_colour(sys.stderr), width=_width()):
             _say(line)
     return report.exit_code
 

@@ -129,7 +129,7 @@ def one_case(chance: random.Random, size: int, folder: Path, name: str = "") -> 
     try:
         if chance.random() < 0.5:
             record(folder, written)
-            report = diagnose_in_time(folder)
+            report, _ = diagnose_in_time(folder)
             json.loads((folder / "report.json").read_bytes())
         else:
             folder.mkdir(parents=True)

@@ -147,7 +147,7 @@ def test_who_is_in_haste_gets_what_was_said_until_then(log: Path, with_signature
 
     timer = threading.Timer(0.5, ask)
     timer.start()
-    report = diagnose_in_time(tmp_path / "report", haste=Haste(until_s=until_s, wake=(reading,)))
+    report, _ = diagnose_in_time(tmp_path / "report", haste=Haste(until_s=until_s, wake=(reading,)))
     assert time.monotonic() < asked_s[0] + 3.0
     gaps = [one for one in report.not_captured if one.startswith("signature ")]
     assert gaps[0].startswith("signature D000 twin: no answer within ")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from measurements import measured, of_step, row, same
+from small_disk import written_without_room_for_the_page
 
 from diagnostics.parity import page, words
 from diagnostics.parity.engine import Parity, explained
@@ -117,3 +119,12 @@ def test_notes_are_differences_where_they_are_asked_to_be() -> None:
     assert found.exit_code == 0
     strict = ParityRequest(form=Form.SCRIPT, name="train.py", python="python", strict=True)
     assert Parity(request=strict, measured=masks, explanations=found.explanations).exit_code == 1
+
+
+def test_where_its_page_cannot_be_written_the_last_line_says_why(tmp_path: Path) -> None:
+    found = parity(measured(of_step(), rows=[same("loss"), same("gradient")]))
+    said, told = written_without_room_for_the_page(
+        tmp_path, lambda folder: page.write_report([found], folder, command="ups-doctor parity", exit_code=0)
+    )
+    assert said == "report: PLACE/report.md"
+    assert told == "report: PLACE/report.md (no report.html: cannot write PLACE/report.html: the disk is full)"

@@ -84,7 +84,7 @@ def test_a_folder_is_never_used_twice_and_is_private(tmp_path: Path) -> None:
 
 
 def test_a_report_leaves_three_whole_files_and_no_part(tmp_path: Path) -> None:
-    assert write(report(), tmp_path) == tmp_path / "report.md"
+    assert write(report(), tmp_path) == f"report: {tmp_path}/report.md"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.json", "report.md"]
     assert json.loads((tmp_path / "report.json").read_text())["exit_code"] == 1
 

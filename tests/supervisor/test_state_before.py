@@ -102,7 +102,7 @@ def test_who_has_no_time_to_ask_again_says_what_was_said_while_the_job_stood_sti
     until_s = time.monotonic() + 25  # less than it may take: nothing is asked any more
     haste = Haste(until_s=lambda: until_s)
     earlier = {f"{CODE}{BEFORE}": stalled} if known else {}
-    report = diagnose_in_time(place.folder, haste=haste, earlier=earlier)
+    report, _ = diagnose_in_time(place.folder, haste=haste, earlier=earlier)
     said = ("rank-stalled", (1,)) if known else ("unknown", ())
     assert (report.outcome, report.failure_class, report.culprit_ranks) == (JobOutcome.HANG, *said)
     assert report.exit_code == 130

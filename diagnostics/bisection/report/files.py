@@ -36,8 +36,8 @@ def write_reports(report: RunReport, found: Bisection, folder: Path) -> str:
         write_whole(folder / "tree.svg", tree_svg(f"Bisection of {found.name}", headline(found), lines))
     there = [(name, what) for name, what in FILES.items() if (folder / name).exists()]
     write_whole(folder / "report.md", markdown(report, found, there))
-    html_page.write_beside(folder / "report.md")
-    return f"report: {pasteable(f'{shown_path(folder)}/report.md')}"
+    no_page = html_page.write_beside(folder / "report.md")
+    return html_page.place_line(pasteable(f"{shown_path(folder)}/report.md"), no_page)
 
 
 def shown_path(folder: Path) -> str:

@@ -72,11 +72,11 @@ def write_report(parent: Path, prepared: Prepared, result: RepairResult) -> str:
         folder = new_folder(parent, kind="fix-cache")
         write_whole(folder / "report.json", json.dumps(fix_json(prepared, result, result.exit_code), indent=1) + "\n")
         write_whole(folder / "report.md", markdown(prepared, result))
-        html_page.write_beside(folder / "report.md")
+        no_page = html_page.write_beside(folder / "report.md")
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=parent)
         return f"no report was written: {refused.message}" + (f" ({refused.hint})" if refused.hint else "")
-    return f"report: {pasteable(folder / 'report.md')}"
+    return html_page.place_line(pasteable(folder / "report.md"), no_page)
 
 
 def markdown(prepared: Prepared, result: RepairResult) -> str:
