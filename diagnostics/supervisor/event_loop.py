@@ -142,7 +142,7 @@ class EventLoop:
         process.returncode = 0  # we wait for it ourselves
         self._began = time.monotonic()
         self._group = process.pid
-        self._tree = JobTree(process.pid, mark, self._poll, self._now)
+        self._tree = JobTree(process.pid, self._command, mark, self._poll, self._now)
         output = self._streams.files if self._streams is not None else frozenset
         self._left = Leftovers(self._tree, self._background, self._place.agents, output)
         self._sending = SignalLog(self._tree, self._group, self.file, self._now, self._left.to_end)

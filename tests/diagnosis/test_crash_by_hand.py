@@ -347,6 +347,12 @@ def test_an_exit_with_a_code_is_told_at_its_line() -> None:
     assert told(found) == ("python-exception", (0,), ("train.py:30",))
 
 
+@pytest.mark.parametrize(("argv", "is_python"), [(("ls", "/data"), False), ((), False), (("python3.11", "a.py"), True)])
+def test_the_code_of_a_program_that_is_not_python_is_no_exception(argv: tuple[str, ...], is_python: bool) -> None:
+    helper = a_process(code=2, rank=None, part=ProcessRole.HELPER, argv=argv)
+    assert (rank_leaves.match(a_job(helper, culprits=())) is not None) is is_python
+
+
 def test_healthy_jobs_match_nothing() -> None:
     job = a_job(
         a_process(agent=agent(event("exit"), steps=10)),

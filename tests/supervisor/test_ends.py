@@ -16,6 +16,14 @@ from jobs import DOCTOR, facts, is_alive, output, python, report, run, start, un
 def test_the_jobs_exit_code_is_ours(tmp_path: Path, code: int) -> None:
     assert run(tmp_path, "sh", "-c", f"exit {code}").returncode == code
     assert (facts(tmp_path)["exit_code"], facts(tmp_path)["signal"]) == (code, None)
+    assert facts(tmp_path)["processes"][0]["argv"] == ["sh", "-c", f"exit {code}"]  # also where it ended at once
+
+
+def test_a_program_that_is_not_python_and_fails_is_not_said_to_have_raised(tmp_path: Path) -> None:
+    assert run(tmp_path, "ls", "no-such-file").returncode == 2
+    told = report(tmp_path)
+    assert (told["outcome"], told["failure_class"], told["culprit_ranks"]) == ("crash", "unknown", [])
+    assert "no-such-file" in told["root_cause"]
 
 
 def test_a_job_that_dies_of_a_signal_ends_us_as_a_shell_would_say(tmp_path: Path) -> None:

@@ -27,8 +27,9 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
     written_by,
 )
-from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.job_sources import job_sources
+from diagnostics.dynamic.job.process_list import starts_python
 from diagnostics.record.agent_data import LifecycleEvent
 
 CODE = "D202"
@@ -42,10 +43,15 @@ _HIDDEN = (ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.CAUG
 
 def match(job: Job) -> Match | None:
     """Returns the first process at fault that ended by its own word, without an exception that anybody saw."""
-    for process in primary_failures(job):
+    for process in filter(_is_python, primary_failures(job)):
         if process.end.exit_code not in (0, None) and root_exception(job, process) is None:
             return _match(job, process)
     return None
+
+
+def _is_python(process: JobProcess) -> bool:
+    """Whether it ran Python: what another program's exit code means is that program's own affair."""
+    return process.part is ProcessRole.RANK or process.agent is not None or starts_python(process.argv)
 
 
 def _leaving(process: JobProcess) -> LifecycleEvent | None:

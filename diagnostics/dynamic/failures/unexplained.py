@@ -9,9 +9,9 @@ from diagnostics.dynamic.job.evidence import (
     how_it_ended,
     module_of,
     names_of,
-    output_evidence,
     primary_failures,
     stood_still,
+    written_by,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
@@ -53,10 +53,10 @@ def unexplained(job: Job) -> ObservedFacts:
     first = processes[0]
     locations = _locations(job, first)
     place = f" at {locations[0]}" if locations else ""
-    said = last_line(first.stderr or first.stdout)
+    said = last_line(written_by(job, first))
     return ObservedFacts(
         sentence=f"{sentence(names_of([first]))} {how_it_ended(first)}{place}"
-        + (f", last it wrote: {said[:200]}" if said and output_evidence(first) else ""),
+        + (f", last it wrote: {said[:200]}" if said else ""),
         locations=locations,
         ranks=tuple(sorted({process.rank for process in job.culprits if process.rank is not None})),
         module=module_of(first),

@@ -31,12 +31,12 @@ class MergedProcess:
     @property
     def program(self) -> str:
         """The name of the program, "python3" or "bash"."""
-        return self.argv[0].rpartition("/")[2].lstrip("-") if self.argv else ""
+        return program_of(self.argv)
 
     @property
     def is_python(self) -> bool:
         """Whether Python runs in it, with or without an agent."""
-        return self.agent is not None or bool(_PYTHON.match(self.program))
+        return self.agent is not None or starts_python(self.argv)
 
     @property
     def events(self) -> tuple[LifecycleEvent, ...]:
@@ -47,6 +47,16 @@ class MergedProcess:
     def forked(self) -> bool:
         """Whether it runs on from its parent's memory, without an exec of its own."""
         return self.agent is not None and self.agent.forked_from != 0
+
+
+def program_of(argv: Sequence[str]) -> str:
+    """Returns the name of the program that a command line starts, "" where none is known."""
+    return argv[0].rpartition("/")[2].lstrip("-") if argv else ""
+
+
+def starts_python(argv: Sequence[str]) -> bool:
+    """Whether a command line starts Python by its own name."""
+    return bool(_PYTHON.match(program_of(argv)))
 
 
 def words(text: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import os
 import resource
 import select
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,9 +51,14 @@ class Member:
 
 
 class JobTree:
-    """Follows a job. `clock` gives seconds since it started; `poll` is told of the ends to wait for."""
+    """Follows a job, whose first process was started as `command`.
 
-    def __init__(self, root: int, mark: str, poll: select.epoll, clock: Callable[[], float]) -> None:
+    `clock` gives seconds since it started; `poll` is told of the ends to wait for.
+    """
+
+    def __init__(
+        self, root: int, command: Sequence[str], mark: str, poll: select.epoll, clock: Callable[[], float]
+    ) -> None:
         self._root, self._poll, self._clock = root, poll, clock
         self._mark = f"\0{MARK}={mark}".encode()
         self._own_words = _command(os.getpid())
@@ -63,6 +68,8 @@ class JobTree:
         self.members: dict[tuple[int, int], Member] = {}
         self.changed = True
         self._add(root)
+        if not self.root.argv:  # it ended before it could be looked at
+            self.root.argv = tuple(command)
 
     @property
     def root(self) -> Member:
