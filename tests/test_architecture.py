@@ -42,7 +42,7 @@ ARROWS = {
     "dynamic/collectives": "agent/shared record d/job s/program",
     "dynamic/divergence": "agent/shared record d/job d/collectives s/program s/dataflow",
     "dynamic/stall": "machine record d/job d/collectives d/divergence s/program",
-    "dynamic/failures": "record d/job d/model d/stall s/program s/torch_code",
+    "dynamic/failures": "agent/shared record d/job d/model d/stall s/program s/torch_code",
     "dynamic/replicas": "agent/shared record d/job",
     "dynamic/launch": "record d/job d/failures s/program s/launch_files",
     "dynamic/samples": "agent/shared record d/job s/program",

@@ -38,7 +38,7 @@ class JobCommand(click.Command):
     default=1800.0,
     show_default=True,
     metavar="SECONDS",
-    help="End a job that makes no progress for so long; three times that before its first step.",
+    help="End a job that makes no progress for so long; before its first step, work (CPU, files) counts as progress.",
 )
 @click.option("--no-kill", is_flag=True, help="Never end a job that makes no progress.")
 @click.option("--strict", is_flag=True, help="Exit with 70 where the job says success and is wrong.")

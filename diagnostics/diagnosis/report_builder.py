@@ -17,6 +17,7 @@ from diagnostics.diagnosis.rank_table import coverage, rank_rows, stack_groups
 from diagnostics.diagnosis.stalled_processes import stalled_rows
 from diagnostics.diagnosis.timeline import timeline
 from diagnostics.diagnosis.verdict import Diagnosis, Exit, job_exit
+from diagnostics.dynamic.exit_status.failed_script_lines import failed_script_lines
 from diagnostics.dynamic.failures.unexplained import ObservedFacts, unexplained
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import Job
@@ -53,7 +54,7 @@ def build_report(
     culprits = tuple(first.culprit_ranks if first is not None else seen.ranks)
     suffered = {one.rank for one in state.victims if one.rank is not None}
     victims = tuple(sorted((suffered | set(first.victim_ranks if first is not None else ())) - set(culprits)))
-    named = first.locations if first is not None else seen.locations
+    named = first.locations if first is not None else seen.locations or failed_script_lines(state)
     locations = tuple(dict.fromkeys(one for one in named if one and state.homes.may_be_named(one)))
     fix = first.finding.fix if first is not None else None
     lateness = _seconds_since(job, now_s)

@@ -341,6 +341,22 @@ def test_what_cannot_be_pickled_is_told_in_the_words_of_every_python(text: str) 
     assert (found.failure_class, found.culprit_ranks, found.locations[-1]) == ("pickling-failure", (0,), "train.py:68")
 
 
+@pytest.mark.parametrize(
+    ("line", "purpose"),
+    [
+        ("dist.all_gather_object(out, hooks)", "send an object to other ranks"),
+        ("torch.save(model, path)", "write an object"),
+        ("context.Process(target=run).start()", "hand an object to a new process"),
+    ],
+)
+def test_what_an_object_was_to_be_pickled_for_is_told_by_its_call(tmp_path: Path, line: str, purpose: str) -> None:
+    error = raised("AttributeError: Can't pickle local object 'make.<locals>.<lambda>'", f"{tmp_path}/sync.py:1")
+    job = a_job(a_process(code=1, raised=(error,)), cwd=tmp_path, files={"sync.py": f"{line}\n"})
+    found = object_cannot_be_pickled.match(job)
+    assert found is not None
+    assert found.finding.title == (f"Rank 0 could not {purpose} at sync.py:1: make.<locals>.<lambda> cannot be pickled")
+
+
 def test_an_exit_with_a_code_is_told_at_its_line() -> None:
     left = agent(event("sys.exit", "", "train.py:30", value=3))
     found = rank_leaves.match(a_job(a_process(code=3, agent=left)))

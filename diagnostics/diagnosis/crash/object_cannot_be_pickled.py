@@ -23,6 +23,7 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.file_errors import calls_load
+from diagnostics.dynamic.failures.pickling_purpose import TO_RANKS, pickling_purpose
 from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
@@ -125,14 +126,16 @@ def _match(job: Job, process: JobProcess, error: RootException, thing: str) -> M
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(names_of([process]))} could not hand an object to a new process{at}: {what}{where}",
+        title=f"{sentence(names_of([process]))} could not {pickling_purpose(job, error.frame)}{at}: {what}{where}",
         evidence=[
             end_evidence(process),
             *path_evidence(job, error.text, error.frames or error.path),
             *(source_evidence(job, made) if made is not None else ()),
         ],
         fix=Fix(
-            text=f"define {thing} at the top of an importable module"
+            text=f"leave {thing} out of what is sent: numbers, texts and tensors, or functions of an importable module"
+            if pickling_purpose(job, error.frame) == TO_RANKS
+            else f"define {thing} at the top of an importable module"
             if missing or "<" in thing or "local" in error.message
             else f"make {thing} in the child (first use, or worker_init_fn), and leave it out in __getstate__"
         ),

@@ -47,6 +47,8 @@ _TEXTS = (
      "{1} is missing: create it, or correct the path that leads to {line}"),
     (r"^IndexError: (.*)", "an index at {line} is past the end ({1}): check the length that it was made for"),
     (r"index out of range in self", "an index at {line} is not below num_embeddings: check vocabulary and padding"),
+    (r"^(?:subprocess\.)?CalledProcessError: Command (.{1,300}) returned non-zero exit status (-?\d+)",
+     "see what this command wrote before it ended with {2}, or run it by itself: {1}"),
     (r"^NotImplementedError", "{line} calls what its class leaves open: implement it, or use another class"),
     (r"^ZeroDivisionError", "a count at {line} is 0: see what was to fill it"),
     (r"^AssertionError", "the assertion at {line} does not hold: see the values it compares"),

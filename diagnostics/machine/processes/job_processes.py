@@ -204,14 +204,16 @@ class JobTree:
             return True
         if pid in self._not_ours or stats[pid][1] in "ZX":
             return False
+        # Between fork and exec a program of ours still looks like ourselves, in both: words that are read first and
+        # are others than ours say that the variables read after them are its own.
+        command = _command(pid)
         environ = _environ(pid)
         if environ is None or self._mark in environ:
             return environ is not None
         if f"\0{OWN}=".encode() in environ:
             self._not_ours.add(pid)
             return False
-        # Between fork and exec a program of ours still looks like ourselves.
-        return _command(pid) != self._own_words
+        return command != self._own_words
 
     def _reap_orphans(self, stats: dict[int, tuple[int, str, int]]) -> None:
         """Waits for orphans that ended before anybody saw them."""

@@ -8,7 +8,7 @@ Two kinds of progress:
 A stall begins when neither was seen for `patience`, or when nothing sure was seen for a multiple of it. Patience
 follows the job: ten times its median step, half as much again as the longest pause it ever came back from, never
 under 10 s. Before the first step (imports, compilation, rendezvous, building an index) being busy is enough for
-three times the stall timeout.
+three times the stall timeout; a job that is not busy either is ended after the timeout that its user gave.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class StallDetector:
         return quiet >= patience_s or unsure >= (OUTPUT_FACTOR if talks else BUSY_FACTOR) * patience_s
 
     def _is_lost(self, seen: ProgressSample) -> bool:
-        """Whether a stall has lasted its time; output and, before the first step, work put that off to twice it."""
-        timeout = self._timeout_s * (1.0 if seen.steps else START_TIMEOUT_FACTOR)
+        """Whether a stall has lasted its time; output and, before the first step, work put that off, not for ever."""
         alive_s = self._output_s if seen.steps else self._any_s
-        return seen.at_s - alive_s >= timeout or seen.at_s - self._sure_s >= 2 * timeout
+        longest_s = 2 * self._timeout_s * (1.0 if seen.steps else START_TIMEOUT_FACTOR)
+        return seen.at_s - alive_s >= self._timeout_s or seen.at_s - self._sure_s >= longest_s

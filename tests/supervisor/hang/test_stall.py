@@ -120,10 +120,10 @@ def test_output_puts_off_the_end_to_twice_the_timeout() -> None:
     assert judged(story(STEPS, (400, "o")), timeout_s=100)[1] == [(80.0, "report"), (220.0, "end")]
 
 
-def test_before_the_first_step_the_end_comes_after_three_times_the_timeout() -> None:
+def test_a_job_that_does_nothing_is_ended_after_the_timeout_also_before_its_first_step() -> None:
     assert judged(story((1, "s"), (100, "-")), timeout_s=20) == (
         [Stall(began_s=1.0, seen_s=16.0, before_first_step=True)],
-        [(16.0, "report"), (61.0, "end")],
+        [(16.0, "report"), (21.0, "end")],
     )
 
 
