@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +14,7 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import BrokenPlugin, discover
+from diagnostics.diagnosis.masked_cause import as_it_failed, with_its_cause
 from diagnostics.diagnosis.report_builder import build_report
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.diagnosis.state_selection import LastWord, last_word
@@ -29,6 +30,7 @@ from diagnostics.report import html_page
 from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import RunReport
 
+HIDDEN = "-hidden"  # behind a code: asked about a failure that something hid
 NOTHING_IN_LOGS = "no failure stands in these logs, which does not prove that there was none"
 FROM_LOGS = "no record: all this is read from log files, so nothing is more than likely"
 
@@ -154,10 +156,19 @@ def ask(
     `about` is BEFORE where the job is that of an earlier state, of which the same signatures have other answers.
     """
     asking = asking or Questioning()
+    wanted = {AppliesTo.ANY, AppliesTo.FAILED if running or job.failed else AppliesTo.SUCCEEDED}
+    matches, troubles = _asked(job, wanted, asking, about)
+    for masked in [one for one in matches if one.hidden_by]:
+        causes, more = _asked(as_it_failed(job, masked), {AppliesTo.FAILED}, asking, about + HIDDEN)
+        matches = [with_its_cause(one, causes) if one is masked else one for one in matches]
+        troubles += more
+    return matches, troubles
+
+
+def _asked(job: Job, wanted: Collection[AppliesTo], asking: Questioning, about: str) -> tuple[list[Match], list[str]]:
     broken: list[BrokenPlugin] = []
     plugins: Mapping[str, ModuleType] = discover(diagnosis, broken=broken)
     troubles = [f"signature {one.name}: {type(one.error).__name__}: {one.error}" for one in broken]
-    wanted = {AppliesTo.ANY, AppliesTo.FAILED if running or job.failed else AppliesTo.SUCCEEDED}
     matches: list[Match] = []
     for code, module in plugins.items():
         if module.EXAMINES not in wanted:

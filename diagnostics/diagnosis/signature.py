@@ -48,6 +48,8 @@ class Match:
     explains: tuple[int, ...] = ()
     began_s: float | None = None
     generic: bool = False  # "some exception", "some signal": yields to a specific match about the same process
+    hidden_by: str = ""  # of a failure behind exit code 0: what took it for success, a clause behind "and"
+    unhide: str = ""  # what lets such a failure through
 
     def __post_init__(self) -> None:
         if self.failure_class not in FAILURE_CLASSES:

@@ -61,8 +61,8 @@ def arbitrate(job: Job, matches: Sequence[Match]) -> Diagnosis:
 
 
 def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:
-    roots = sorted(_without_generic_doubles([one for one in matches if one.is_root]), key=_rank)
-    cascades = sorted((one for one in matches if not one.is_root), key=_rank)
+    roots = sorted(_without_generic_doubles([one for one in matches if one.is_root]), key=order_of)
+    cascades = sorted((one for one in matches if not one.is_root), key=order_of)
     if not roots:
         return _unmatched(job, cascades)
     first = roots[0]
@@ -134,7 +134,8 @@ def job_exit(job: Job) -> tuple[int | None, str]:
     return None, "has no known end"
 
 
-def _rank(match: Match) -> tuple[int, int, float, str]:
+def order_of(match: Match) -> tuple[int, int, float, str]:
+    """The key by which the first of several matches is the verdict."""
     began = match.began_s if match.began_s is not None else float("inf")
     return _WEIGHT[match.outcome], -match.certainty, began, match.finding.code
 
@@ -173,10 +174,14 @@ class _Died:
 
 
 def _culprits_signal(job: Job, decision: Diagnosis) -> _Died | None:
-    """Returns the signal that a culprit rank died of by itself; the verdict says who that is, where there is one."""
+    """Returns the signal that a culprit rank died of by itself; the verdict says who that is, where there is one.
+
+    Torch may abort a process that an exception is ending already: what ended it is the exception.
+    """
     ranks = decision.first.culprit_ranks if decision.first is not None else ()
     processes: list[JobProcess] = [process for rank in ranks if (process := job.of_rank(rank)) is not None]
     for process in processes if decision.first is not None else job.culprits:
-        if process.end.signal is not None and process.ended_by not in ENDED_BY_OTHERS:
+        by_itself = process.ended_by not in ENDED_BY_OTHERS and process.uncaught is None
+        if process.end.signal is not None and by_itself:
             return _Died(number=process.end.signal, who=f"rank {process.rank}")
     return None

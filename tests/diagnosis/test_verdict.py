@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hand_made import a_job, a_match, a_process, agent, event
+from hand_made import a_job, a_match, a_process, agent, event, raised
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Role
@@ -121,6 +121,13 @@ def test_a_culprit_that_died_of_a_signal_gives_128_plus_n_whatever_the_launcher_
 def test_a_failure_of_no_rank_gives_the_jobs_own_code_whatever_rank_was_ended_by_it() -> None:
     decision = Diagnosis(outcome=CRASH, failure_class="port-in-use", first=a_match("D104", ranks=()), others=())
     assert exit_of(a_job(a_process(signal=15), code=1), decision).code == 1
+
+
+@pytest.mark.parametrize(("code", "expected"), [(1, 1), (0, 70)])
+def test_an_exception_whose_process_torch_aborts_on_its_way_out_keeps_the_jobs_code(code: int, expected: int) -> None:
+    first = a_process(1, rank=1, signal=6, raised=(raised("KeyError: 'x'", "train.py:3"),))
+    job = a_job(first, code=code)
+    assert exit_of(job, arbitrate(job, [a_match("D201", ranks=(1,))])).code == expected
 
 
 def test_a_rank_that_its_launcher_ended_gives_no_signal() -> None:

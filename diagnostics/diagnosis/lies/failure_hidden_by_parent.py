@@ -19,6 +19,8 @@ Good:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
@@ -28,7 +30,7 @@ from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.failures.native_crash import native_crash
-from diagnostics.dynamic.failures.root_exception import locations_of, root_exception
+from diagnostics.dynamic.failures.root_exception import advice, locations_of, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
@@ -67,13 +69,16 @@ def match(job: Job) -> Match | None:
     alike = [one.process for one in by_culprits if _same_end(job, first, one.process)]
     at = f" at {failing[0]}" if failing else ""
     by = f" at {fate.places[0]}" if fate.places else ""
-    return blamed(
+    change = advice(error.root_text, failing[0], module_of(first)) if error is not None and failing else ""
+    change = change or f"correct {failing[0] if failing else 'what failed'}"
+    hidden_by, unhide = f"{fate.who} hid it{by}: the job says 0", f"{fate.advice}{by}"
+    found = blamed(
         job,
         alike,
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(names_of(alike))} failed{at} ({why}), and {fate.who} hid it{by}: the job says 0",
+        title=f"{sentence(names_of(alike))} failed{at} ({why}), and {hidden_by}",
         evidence=[
             end_evidence(first),
             Evidence(source="the job", observed="exit code 0", expected="the code of what failed"),
@@ -81,7 +86,7 @@ def match(job: Job) -> Match | None:
             *(path_evidence(job, why, error.frames) if error is not None else ()),
             *(source_evidence(job, frame) if frame is not None else ()),
         ],
-        fix=Fix(text=f"correct {failing[0] if failing else 'what failed'}; {fate.advice}{by}"),
+        fix=Fix(text=f"{change}; {unhide}"),
         locations=locations,
         module=module_of(first),
         confidence=Confidence.CONFIRMED if locations else Confidence.LIKELY,
@@ -89,6 +94,7 @@ def match(job: Job) -> Match | None:
         explains=[one.process.pid for one in dropped],
         began_s=ended_s(first),
     )
+    return replace(found, hidden_by=hidden_by, unhide=unhide)
 
 
 def _dropping(fate: FailureFate) -> Evidence:
