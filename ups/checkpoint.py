@@ -7,6 +7,7 @@ All are `torch.save` files of plain containers and CPU tensors, for `weights_onl
     autoencoder.pt   + autoencoder (state, EMA), validation (reconstruction nRMSE), epoch, step
     best.pt          + autoencoder, operator (state, EMA), validation (one-step nRMSE), epoch, step
     diffusion.pt, consistency.pt, steady.pt   the same, + stage, later {stage: state (EMA)}
+    of several problems: problems {name: {spec, normalisation}} and tasks {name: what is trained} in their places
     last.pt          + stage, world_size, total_steps, position {epoch, batch, step}, model, ema, optimizer, best,
                        metrics_bytes, ranks: for each rank {random (generators), meters, position}
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -29,6 +31,7 @@ from torch import nn
 from ups.config import UpsConfig, from_plain, to_plain
 from ups.data.fields import FieldSpec
 from ups.data.normalisation import Normalisation
+from ups.data.problems import chosen, problems
 from ups.data.torch_reason import torch_reason
 from ups.errors import DataError, from_os_error
 from ups.models import build_operator
@@ -129,9 +132,23 @@ def header(kind: str, config: UpsConfig, spec: FieldSpec, normalisation: Normali
         "kind": kind,
         "torch": str(torch.__version__),
         "config": to_plain(config),
-        "spec": spec.to_dict(),
-        "normalisation": normalisation.to_dict(),
+        **_described(spec, normalisation),
     }
+
+
+def header_of_several(config: UpsConfig, data: Mapping[str, tuple[FieldSpec, Normalisation]]) -> dict[str, Any]:
+    """Returns the same where there are several problems, by name; of a run with one its name is ""."""
+    if "" in data:
+        return header("", config, *data[""])
+    whole = header("", config, *next(iter(data.values())))
+    described = {task: _described(*one) for task, one in data.items()}
+    return {key: value for key, value in whole.items() if key not in ("spec", "normalisation")} | {
+        "problems": described
+    }
+
+
+def _described(spec: FieldSpec, normalisation: Normalisation) -> dict[str, Any]:
+    return {"spec": spec.to_dict(), "normalisation": normalisation.to_dict()}
 
 
 def save(path: Path, content: dict[str, Any]) -> int:
@@ -178,13 +195,20 @@ def load(path: Path, kind: str) -> dict[str, Any]:
     return content
 
 
-def load_best(path: Path) -> Best:
-    """Returns what best.pt holds. Raises DataError for anything else."""
+def load_best(path: Path, task: str = "") -> Best:
+    """Returns what best.pt holds, of several problems that of `task`.
+
+    Raises DataError for anything else, ConfigError where the problem is not named, or is none of the run's.
+    """
     content = load(path, "best")
     try:
+        config = from_plain(content["config"], str(path))
+        if chosen(list(content.get("tasks", ())), task, str(path)):
+            config = problems(config)[task]
+            content = content | content["problems"][task] | content["tasks"][task]
         return Best(
             path=path,
-            config=from_plain(content["config"], str(path)),
+            config=config,
             spec=FieldSpec.from_dict(content["spec"]),
             normalisation=Normalisation.from_dict(content["normalisation"]),
             autoencoder=content["autoencoder"],
