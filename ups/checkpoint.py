@@ -33,7 +33,7 @@ from ups.data.fields import FieldSpec
 from ups.data.normalisation import Normalisation
 from ups.data.problems import chosen, problems
 from ups.data.torch_reason import torch_reason
-from ups.errors import DataError, from_os_error
+from ups.errors import ConfigError, DataError, from_os_error
 from ups.models import build_operator
 from ups.models.autoencoder import FieldAutoencoder
 from ups.models.correction import Correction
@@ -66,13 +66,13 @@ class Best:
         """Returns the model on `device`, in evaluation mode; after stage "diffusion" or "consistency" it corrects."""
         autoencoder = build_autoencoder(self.config, self.spec)
         operator = build_latent_operator(self.config, self.spec)
-        autoencoder.load_state_dict(self.autoencoder)
-        operator.load_state_dict(self.operator)
+        fill(autoencoder, self.autoencoder, "autoencoder")
+        fill(operator, self.operator, "operator")
         correction = None
         if stage != "operator":
             student = stage == "consistency"
             denoiser = build_denoiser(self.config, self.spec, student=student)
-            denoiser.load_state_dict(self.later[stage])
+            fill(denoiser, self.later[stage], stage)
             correction = build_correction(self.config, denoiser, student=student)
         return Surrogate(autoencoder, operator, self.normalisation, self.spec, correction).to(device).eval()
 
@@ -86,8 +86,22 @@ class Best:
     def solver(self, device: torch.device | str = "cpu") -> SteadySurrogate:
         """Returns what stage "steady" has trained, in evaluation mode."""
         solver = build_steady_solver(self.config, self.spec, self.normalisation)
-        solver.load_state_dict(self.later["steady"])
+        fill(solver, self.later["steady"], "steady")
         return SteadySurrogate(solver, self.normalisation).to(device).eval()
+
+
+def fill(module: nn.Module, state: Mapping[str, torch.Tensor], name: str) -> None:
+    """Fills a module with what was trained. Raises ConfigError where that is another model's."""
+    here = module.state_dict()
+    for key in sorted(here.keys() | state.keys()):
+        shapes = [tuple(found[key].shape) if key in found else None for found in (state, here)]
+        if shapes[0] != shapes[1]:
+            there, wanted = ("not there" if one is None else f"of shape {one}" for one in shapes)
+            raise ConfigError(
+                f"the trained {name} is that of another model: its {key} is {there}, this configuration's is {wanted}",
+                hint="train it anew in another output.dir, or put the configuration back that it was trained with",
+            )
+    module.load_state_dict(state)
 
 
 def build_autoencoder(config: UpsConfig, spec: FieldSpec) -> FieldAutoencoder:

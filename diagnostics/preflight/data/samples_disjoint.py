@@ -82,16 +82,17 @@ def _sizes(answers: Sequence[DataAnswer]) -> list[Finding]:
 
 def _duplicates(answers: Sequence[DataAnswer], size: int) -> list[Finding]:
     counts, due = _read(answers), _due(answers, size)
-    twice = sorted(index for index, count in counts.items() if count > due.get(index, 1))
-    extra = sum(counts[index] - due.get(index, 1) for index in twice)
+    once = 0 if answers[0].planned else 1  # an index beyond the data set is told below
+    twice = sorted(index for index, count in counts.items() if count > due.get(index, once))
+    extra = sum(counts[index] - due.get(index, once) for index in twice)
     if not twice:
         return []
     first = twice[0]
     holders = [answer.rank for answer in answers if first in answer.epochs[0]]
     alike = len(answers) > 1 and len({frozenset(answer.epochs[0]) for answer in answers}) == 1
     padding = extra < len(answers)
-    often = "once" if not answers[0].planned else "planned"
-    title = f"{len(twice)} of {size} samples are read more than {often} an epoch: {_some(twice)}"
+    often = "planned" if answers[0].planned else "once an epoch"
+    title = f"{len(twice)} of {size} samples are read more than {often}: {_some(twice)}"
     if alike:
         title = f"all {len(answers)} ranks read the same {len(twice)} samples: no distributed sampler is at work"
     return [
@@ -105,7 +106,7 @@ def _duplicates(answers: Sequence[DataAnswer], size: int) -> list[Finding]:
                 Evidence(
                     source="sample indices of epoch 0 of every rank, answer-data-RANK.json of this report",
                     observed=f"sample {first} is read {counts[first]} times, by {shown_ranks(holders)}",
-                    expected=f"{due[first]} times" if first in answers[0].planned else "each sample once, by one rank",
+                    expected=f"{due.get(first, 0)} times" if answers[0].planned else "each sample once, by one rank",
                 ),
             ),
             fix=Fix(text="give the loader a distributed sampler, made after the process group"),
