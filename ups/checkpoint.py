@@ -31,7 +31,7 @@ from torch import nn
 from ups.config import UpsConfig, from_plain, to_plain
 from ups.data.fields import FieldSpec
 from ups.data.normalisation import Normalisation
-from ups.data.problems import chosen, problems
+from ups.data.several.problems import chosen, problems
 from ups.data.torch_reason import torch_reason
 from ups.errors import ConfigError, DataError, from_os_error
 from ups.models import build_operator

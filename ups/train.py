@@ -26,7 +26,7 @@ from ups.checkpointing.state import Found
 from ups.config import StageConfig, UpsConfig
 from ups.data.loaders import Batch, batches, loader, small_batch
 from ups.data.sampler import check_enough
-from ups.data.task_items import sampler_for
+from ups.data.several.task_items import sampler_for
 from ups.distributed import World, barrier, random_state, seed_everything, sums
 from ups.drills import drill_of
 from ups.ema import Ema

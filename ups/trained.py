@@ -6,7 +6,7 @@ import torch
 
 from ups.config import UpsConfig
 from ups.data.normalisation import Normalisation
-from ups.data.problems import problems
+from ups.data.several.problems import problems
 from ups.run_folder import RunFolder
 from ups.stages.material import Material, gather
 from ups.stages.registry import trained_autoencoder

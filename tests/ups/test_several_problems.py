@@ -135,8 +135,8 @@ REFUSED: list[tuple[dict[str, dict[str, Any]], str]] = [
     ({"data": {"task": "darcy2d"}}, "data.task darcy2d stands beside data.tasks"),
     ({"data": {"parameter": 0.4}}, "data.parameter stands beside data.tasks"),
     ({"data": {"tasks": [TASKS[0], TASKS[0]]}}, "two of data.tasks are called 'advection1d'"),
-    ({"data": {"tasks": [{**TASKS[0], "weigth": 2.0}]}}, "did you mean 'weight'?"),
-    ({"data": {"balance": {"by": "temprature"}}}, "did you mean 'temperature'?"),
+    ({"data": {"tasks": [{**TASKS[0], "weigh": 2.0}]}}, "did you mean 'weight'?"),
+    ({"data": {"balance": {"by": "temper"}}}, "did you mean 'temperature'?"),
     ({"stages": {"autoencoder": {"batch_size": 200}}}, "has none for problem"),
 ]
 

@@ -40,7 +40,7 @@ def build(config: Path, overrides: tuple[str, ...], rebuild: bool) -> None:
     import torch
 
     from ups.cache_build import ensure_cache
-    from ups.data.problems import problems
+    from ups.data.several.problems import problems
     from ups.distributed import alone
     from ups.trained import trained_material
 
@@ -72,7 +72,7 @@ def repair(
     """Encode again only what is missing, cut off or damaged in the cache of CONFIG."""
     loaded = load_config(config, overrides)
     from ups.cache_repair import Repair
-    from ups.data.problems import problem
+    from ups.data.several.problems import problem
     from ups.trained import trained_material
 
     with naming(config, overrides):
@@ -100,7 +100,7 @@ def _counting(of: int) -> Callable[[int], None]:
 @TASK
 def info(config: Path, overrides: tuple[str, ...], task: str) -> None:
     """Say what the cache of CONFIG was made from."""
-    from ups.data.problems import problem
+    from ups.data.several.problems import problem
 
     folder = problem(load_config(config, overrides), task).cache_dir
     from ups.data.latent_cache import read_manifest

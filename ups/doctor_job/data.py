@@ -19,11 +19,11 @@ from ups.data.datasets import FrameDataset, PairDataset
 from ups.data.fields import FieldReader, FieldSpec, open_data
 from ups.data.loaders import batches, loader
 from ups.data.normalisation import Normalisation
-from ups.data.problems import problems
 from ups.data.sampler import GlobalBatchSampler, check_enough
+from ups.data.several.problems import problems
+from ups.data.several.task_items import TaskItems, sampler_for
+from ups.data.several.task_sampler import shares
 from ups.data.splits import Splits, split_samples
-from ups.data.task_items import TaskItems, sampler_for
-from ups.data.task_sampler import shares
 from ups.doctor_job.describe import data_path
 from ups.doctor_job.request import Request
 from ups.errors import DataError

@@ -11,7 +11,7 @@ from typing import Any
 
 from ups.config import DataConfig, UpsConfig
 from ups.data.pde.equations import equation
-from ups.data.problems import problems
+from ups.data.several.problems import problems
 from ups.doctor_job.request import Request
 from ups.errors import UpsError
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ups.config import UpsConfig, load_config
 from ups.data.fields import FieldSpec, open_data
-from ups.data.problems import problems
+from ups.data.several.problems import problems
 from ups.doctor_job.request import Request
 from ups.errors import UpsError
 from ups.launch import run

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from ups.data.loaders import Batch, batches, loader
-from ups.data.problems import problems
+from ups.data.several.problems import problems
 from ups.distributed import World
 from ups.doctor_job.data import sampler_of
 from ups.doctor_job.model import synthetic_batch, synthetic_material

@@ -20,7 +20,7 @@ from torch import nn
 from ups import distributed
 from ups.config import UpsConfig
 from ups.data.fields import FieldReader, FieldSpec, open_data
-from ups.data.problems import problems
+from ups.data.several.problems import problems
 from ups.data.splits import Splits
 from ups.distributed import World
 from ups.doctor_job.data import unnormalised

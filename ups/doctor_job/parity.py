@@ -15,7 +15,7 @@ import torch
 
 from ups import checkpoint, distributed
 from ups.config import StageConfig
-from ups.data.problems import problems
+from ups.data.several.problems import problems
 from ups.distributed import World, seed_everything
 from ups.doctor_job.request import Request
 from ups.progress import Display

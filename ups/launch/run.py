@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from ups.config import UpsConfig
 from ups.data import ram_disk
 from ups.data.fields import FieldSpec, open_data
-from ups.data.problems import problems
 from ups.data.sampler import check_enough
+from ups.data.several.problems import problems
+from ups.data.several.task_sampler import check_epochs, check_together
 from ups.data.splits import split_samples
-from ups.data.task_sampler import check_epochs, check_together
 from ups.errors import ConfigError, UpsError, naming
 from ups.launch import claims
 from ups.launch.elastic import Launched, launch

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from ups.config import UpsConfig
-from ups.data.task_items import TaskItems
-from ups.data.task_sampler import check_together, shares
+from ups.data.several.task_items import TaskItems
+from ups.data.several.task_sampler import check_together, shares
 from ups.stages.contract import Batch, Quiet
 
 

@@ -12,7 +12,7 @@ import torch
 
 from ups import checkpoint
 from ups.config import UpsConfig
-from ups.data.problems import problems
+from ups.data.several.problems import problems
 from ups.errors import ConfigError
 from ups.run_folder import RunFolder
 from ups.stages import NEEDS, ORDER

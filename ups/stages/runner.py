@@ -18,8 +18,8 @@ from ups.checkpointing.state import Found
 from ups.config import UpsConfig
 from ups.data import ram_disk
 from ups.data.normalisation import Normalisation
-from ups.data.problems import problems
 from ups.data.ram_disk import RamCopy
+from ups.data.several.problems import problems
 from ups.distributed import World, from_first, on_all_ranks
 from ups.errors import AgreedError, UpsError
 from ups.models.fit import try_own_operator

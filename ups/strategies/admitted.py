@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 
 from ups.config import TrainingConfig, UpsConfig
-from ups.data.problems import misfits
+from ups.data.several.problems import misfits
 from ups.errors import ConfigError
 
 SHARDED = ("fsdp2", "hsdp")

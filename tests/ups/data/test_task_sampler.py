@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ups.config import UpsConfig, load_config
-from ups.data.task_sampler import BalancedSampler, SweepSampler, apportioned, shares
+from ups.data.several.task_sampler import BalancedSampler, SweepSampler, apportioned, shares
 from ups.errors import ConfigError
 
 SIZES = (90, 37, 8)

@@ -15,8 +15,8 @@ import torch
 
 from ups.config import UpsConfig
 from ups.data.field_spec import FieldSpec
-from ups.data.problems import problems
 from ups.data.sampler import Entry, GlobalBatchSampler
+from ups.data.several.problems import problems
 from ups.data.splits import split_samples
 from ups.errors import ConfigError
 

@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import Dataset, default_collate
 
 from ups.data.sampler import GlobalBatchSampler
-from ups.data.task_sampler import BalancedSampler, SweepSampler
+from ups.data.several.task_sampler import BalancedSampler, SweepSampler
 
 
 class TaskItems(Dataset[dict[str, Any]]):
