@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ups.checkpoint import build_autoencoder
+from ups.checkpoint import build_autoencoder, fill
 from ups.config import UpsConfig
 from ups.data import cache_guard, latent_cache
 from ups.data.reader import FieldReader
@@ -30,7 +30,7 @@ def ensure_cache(
     (`rebuild` replaces them), UpsError before a byte is written where the disk is too small.
     """
     model = build_autoencoder(config, material.spec)
-    model.load_state_dict(state)
+    fill(model, state, "autoencoder")
     expected, folder = expected_manifest(config, material, state), config.cache_dir
     if not rebuild:
         refuse_bad_cache(config, expected, world)

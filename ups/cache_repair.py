@@ -18,7 +18,7 @@ import torch
 
 from diagnostics.api import Severity, scan
 from ups.cache_build import encoded, expected_manifest
-from ups.checkpoint import build_autoencoder
+from ups.checkpoint import build_autoencoder, fill
 from ups.config import UpsConfig
 from ups.data import cache_guard, latent_cache
 from ups.data.cache_folder import remove
@@ -66,7 +66,7 @@ class Repair:
         self.layout, self.arrays = latent_cache.layout_of(self.manifest)
         self.world: World = replace(alone(), device=torch.device(device))
         self.model = build_autoencoder(config, material.spec)
-        self.model.load_state_dict(state)
+        fill(self.model, state, "autoencoder")
         self.model = self.model.to(self.world.device).eval()
         self.damage = find_damage(self.folder, self.manifest, self._chosen(samples))
 

@@ -7,6 +7,7 @@ All are `torch.save` files of plain containers and CPU tensors, for `weights_onl
     autoencoder.pt   + autoencoder (state, EMA), validation (reconstruction nRMSE), epoch, step
     best.pt          + autoencoder, operator (state, EMA), validation (one-step nRMSE), epoch, step
     diffusion.pt, consistency.pt, steady.pt   the same, + stage, later {stage: state (EMA)}
+    of several problems: problems {name: {spec, normalisation}} and tasks {name: what is trained} in their places
     last.pt          + stage, world_size, total_steps, position {epoch, batch, step}, model, ema, optimizer, best,
                        metrics_bytes, ranks: for each rank {random (generators), meters, position}
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 import errno
 import os
 import pickle
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -29,8 +31,9 @@ from torch import nn
 from ups.config import UpsConfig, from_plain, to_plain
 from ups.data.fields import FieldSpec
 from ups.data.normalisation import Normalisation
+from ups.data.several.problems import chosen, problems
 from ups.data.torch_reason import torch_reason
-from ups.errors import DataError, from_os_error
+from ups.errors import ConfigError, DataError, from_os_error
 from ups.models import build_operator
 from ups.models.autoencoder import FieldAutoencoder
 from ups.models.correction import Correction
@@ -63,13 +66,13 @@ class Best:
         """Returns the model on `device`, in evaluation mode; after stage "diffusion" or "consistency" it corrects."""
         autoencoder = build_autoencoder(self.config, self.spec)
         operator = build_latent_operator(self.config, self.spec)
-        autoencoder.load_state_dict(self.autoencoder)
-        operator.load_state_dict(self.operator)
+        fill(autoencoder, self.autoencoder, "autoencoder")
+        fill(operator, self.operator, "operator")
         correction = None
         if stage != "operator":
             student = stage == "consistency"
             denoiser = build_denoiser(self.config, self.spec, student=student)
-            denoiser.load_state_dict(self.later[stage])
+            fill(denoiser, self.later[stage], stage)
             correction = build_correction(self.config, denoiser, student=student)
         return Surrogate(autoencoder, operator, self.normalisation, self.spec, correction).to(device).eval()
 
@@ -83,8 +86,22 @@ class Best:
     def solver(self, device: torch.device | str = "cpu") -> SteadySurrogate:
         """Returns what stage "steady" has trained, in evaluation mode."""
         solver = build_steady_solver(self.config, self.spec, self.normalisation)
-        solver.load_state_dict(self.later["steady"])
+        fill(solver, self.later["steady"], "steady")
         return SteadySurrogate(solver, self.normalisation).to(device).eval()
+
+
+def fill(module: nn.Module, state: Mapping[str, torch.Tensor], name: str) -> None:
+    """Fills a module with what was trained. Raises ConfigError where that is another model's."""
+    here = module.state_dict()
+    for key in sorted(here.keys() | state.keys()):
+        shapes = [tuple(found[key].shape) if key in found else None for found in (state, here)]
+        if shapes[0] != shapes[1]:
+            there, wanted = ("not there" if one is None else f"of shape {one}" for one in shapes)
+            raise ConfigError(
+                f"the trained {name} is that of another model: its {key} is {there}, this configuration's is {wanted}",
+                hint="train it anew in another output.dir, or put the configuration back that it was trained with",
+            )
+    module.load_state_dict(state)
 
 
 def build_autoencoder(config: UpsConfig, spec: FieldSpec) -> FieldAutoencoder:
@@ -129,9 +146,23 @@ def header(kind: str, config: UpsConfig, spec: FieldSpec, normalisation: Normali
         "kind": kind,
         "torch": str(torch.__version__),
         "config": to_plain(config),
-        "spec": spec.to_dict(),
-        "normalisation": normalisation.to_dict(),
+        **_described(spec, normalisation),
     }
+
+
+def header_of_several(config: UpsConfig, data: Mapping[str, tuple[FieldSpec, Normalisation]]) -> dict[str, Any]:
+    """Returns the same where there are several problems, by name; of a run with one its name is ""."""
+    if "" in data:
+        return header("", config, *data[""])
+    whole = header("", config, *next(iter(data.values())))
+    described = {task: _described(*one) for task, one in data.items()}
+    return {key: value for key, value in whole.items() if key not in ("spec", "normalisation")} | {
+        "problems": described
+    }
+
+
+def _described(spec: FieldSpec, normalisation: Normalisation) -> dict[str, Any]:
+    return {"spec": spec.to_dict(), "normalisation": normalisation.to_dict()}
 
 
 def save(path: Path, content: dict[str, Any]) -> int:
@@ -178,13 +209,20 @@ def load(path: Path, kind: str) -> dict[str, Any]:
     return content
 
 
-def load_best(path: Path) -> Best:
-    """Returns what best.pt holds. Raises DataError for anything else."""
+def load_best(path: Path, task: str = "") -> Best:
+    """Returns what best.pt holds, of several problems that of `task`.
+
+    Raises DataError for anything else, ConfigError where the problem is not named, or is none of the run's.
+    """
     content = load(path, "best")
     try:
+        config = from_plain(content["config"], str(path))
+        if chosen(list(content.get("tasks", ())), task, str(path)):
+            config = problems(config)[task]
+            content = content | content["problems"][task] | content["tasks"][task]
         return Best(
             path=path,
-            config=from_plain(content["config"], str(path)),
+            config=config,
             spec=FieldSpec.from_dict(content["spec"]),
             normalisation=Normalisation.from_dict(content["normalisation"]),
             autoencoder=content["autoencoder"],

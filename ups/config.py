@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from diagnostics.api import Located, Range, build, load
+from ups.data.settings import DataConfig as DataConfig
+from ups.data.settings import GenerateConfig as GenerateConfig
+from ups.data.settings import Seed
 
-Task = Literal["advection1d", "burgers1d", "darcy2d", "reacdiff2d"]
 StageName = Literal["autoencoder", "operator", "diffusion", "consistency", "steady"]
 Backend = Literal["auto", "nccl", "gloo"]
 Part = Literal["attention", "conditioning", "skips"]
@@ -23,41 +25,8 @@ Positive = Annotated[float, Range(above=0)]
 NotNegative = Annotated[float, Range(least=0)]
 Share = Annotated[float, Range(least=0, most=1)]
 ShareBelowOne = Annotated[float, Range(least=0, below=1)]
-Seed = Annotated[int, Range(least=0, most=2**32 - 1)]
 Port = Annotated[int, Range(least=1, most=65535)]
 SHORT = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GenerateConfig:
-    """What `ups data generate --config` makes where the data file is absent."""
-
-    samples: Count = 128
-    resolution: Count = 128  # cells along each axis
-    frames: Count = 41  # saved frames, time series only
-    end_time: Positive = 2.0  # PDE time units; PDEBench runs to 2
-    seed: Seed = 2022  # PDEBench's own
-    mode: Literal["clean", "pdebench"] = "clean"  # Darcy: sparse solve, or PDEBench's time marching
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataConfig:
-    """Which file is read, and which part of it serves training, validation and test."""
-
-    task: Task
-    root: Path = Path("reports/data")
-    file: str | None = None  # default: PDEBench's own file name for task and parameter
-    parameter: float = 1.0  # advection speed beta, viscosity nu, Darcy forcing beta
-    time_stride: Count = 1  # read every n-th frame
-    space_stride: Count = 1  # read every n-th cell along each axis
-    max_samples: Count | None = None
-    test_fraction: ShareBelowOne = 0.1  # the FIRST samples of the file, as PDEBench takes them
-    validation_fraction: ShareBelowOne = 0.1  # the samples after those
-    generate: GenerateConfig = field(default_factory=GenerateConfig)
-
-    def __post_init__(self) -> None:
-        if not 0 < self.test_fraction + self.validation_fraction < 1:
-            raise ValueError("test_fraction + validation_fraction must lie between 0 and 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,8 @@ from ups.checkpointing.saver import Saved, Saver
 from ups.checkpointing.state import Found
 from ups.config import StageConfig, UpsConfig
 from ups.data.loaders import Batch, batches, loader, small_batch
-from ups.data.sampler import GlobalBatchSampler, check_enough
+from ups.data.sampler import check_enough
+from ups.data.several.task_items import sampler_for
 from ups.distributed import World, barrier, random_state, seed_everything, sums
 from ups.drills import drill_of
 from ups.ema import Ema
@@ -133,16 +134,11 @@ class Loop:
         length = len(stage.train_dataset)  # type: ignore[arg-type]
         batch_size = self.settings.batch_size
         check_enough(length, batch_size, world.size)
-        self.sampler = GlobalBatchSampler(length, batch_size, world.rank, world.size, config.seed, shuffle=True)
+        self.sampler = sampler_for(stage.train_dataset, batch_size, world.rank, world.size, config.seed, shuffle=True)
         self.loader = loader(stage.train_dataset, self.sampler, config.training, pin=cuda)
         self.total_steps = self.settings.epochs * len(self.sampler)
-        self.validation_sampler = GlobalBatchSampler(
-            len(stage.validation_dataset),  # type: ignore[arg-type]
-            batch_size,
-            world.rank,
-            world.size,
-            config.seed,
-            shuffle=False,
+        self.validation_sampler = sampler_for(
+            stage.validation_dataset, batch_size, world.rank, world.size, config.seed, shuffle=False
         )
         self.validation_loader = loader(stage.validation_dataset, self.validation_sampler, config.training, pin=cuda)
 

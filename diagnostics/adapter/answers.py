@@ -40,6 +40,7 @@ class DataAnswer:
     files: tuple[FileTrouble, ...]
     workers: int
     seconds: float
+    planned: Mapping[int, int]  # how often each sample is due in an epoch; empty: every one once
 
 
 def adapter_argv(python: str, job: JobDescription, verb: str, *options: str) -> list[str]:
@@ -80,6 +81,7 @@ def _data_answer(rank: int, answer: Mapping[str, Any] | None) -> DataAnswer | No
             files=tuple(_trouble(file) for file in answer.get("files", ()) if file.get("error")),
             workers=int(answer.get("workers", 0)),
             seconds=float(answer.get("seconds", 0.0)),
+            planned={int(index): int(times) for index, times in answer.get("planned", {}).items()},
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

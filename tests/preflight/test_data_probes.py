@@ -75,6 +75,21 @@ def test_samples_that_no_rank_reads_are_counted_and_named(machine: Machine, tmp_
     assert finding.evidence[0].observed == "rank 0: 3; rank 1: 3"
 
 
+def test_samples_that_are_due_in_shares_are_held_to_their_plan(machine: Machine, tmp_path: Path) -> None:
+    kept = config_of("in-shares", tmp_path)
+    read(machine, kept)
+    assert samples_disjoint.probe(machine, kept) == ProbeResult(
+        title="each of 12 samples is read as often as planned, by one of 2 ranks", measured={"dataset_size": 12}
+    )
+    broken = config_of("in-shares-not", tmp_path)
+    read(machine, broken)
+    found = samples_disjoint.probe(machine, broken)
+    assert [(finding.name, finding.title) for finding in found.findings] == [
+        ("duplicate-data", "1 of 12 samples are read more than planned: 1 (the padding of the last batch)"),
+        ("missing-data", "1 of 12 samples are read less often than planned in epoch 0: 0"),
+    ]
+
+
 def test_ranks_that_see_different_data_are_named(machine: Machine, tmp_path: Path) -> None:
     config = config_of("other-files", tmp_path)
     read(machine, config)

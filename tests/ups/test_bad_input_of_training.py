@@ -218,3 +218,18 @@ def test_a_rank_that_runs_into_a_programming_error_shows_its_traceback(tmp_path:
     assert done.returncode == 1
     assert "KeyError: 'mine'" in done.stderr
     assert "completed" not in done.stdout
+
+
+def test_a_later_stage_refuses_what_another_model_has_trained(tmp_path: Path) -> None:
+    write_data(tmp_path)
+    done = ups(
+        "train", write_config(tmp_path), "--no-preflight", "--no-doctor", "--nproc", "1", "--stage", "autoencoder"
+    )
+    assert done.returncode == 0, done.stderr
+    before = (tmp_path / "run/checkpoints/autoencoder.pt").read_bytes()
+    latent = {"dim": 12, "hidden_dim": 16, "depth": 1, "num_heads": 2}
+    code, said = refused(tmp_path, "--no-doctor", "--nproc", "1", "--stage", "operator", latent=latent)
+    assert code == 2
+    assert said[0].startswith("error: the trained autoencoder is that of another model: its decoder.layers.0.key_value")
+    assert len(said) == 2
+    assert (tmp_path / "run/checkpoints/autoencoder.pt").read_bytes() == before

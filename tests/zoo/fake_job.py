@@ -47,9 +47,16 @@ def data(fault, rank, world_size):
     if fault == "refuses":
         print("unknown key 'bacth_size' in job.yaml:3; did you mean 'batch_size'?", file=sys.stderr)
         sys.exit(2)
+    planned = {}
+    if fault.startswith("in-shares"):  # sample 0 is due twice, sample 1 not at all; the plan is not kept by every job
+        plans = [[0 if sample == 1 else sample for sample in order(epoch)] for epoch in (0, 1)]
+        planned = {sample: plans[0].count(sample) for sample in plans[0]}
+        plans = [order(0), order(1)] if fault == "in-shares-not" else plans
+        epochs = [plan[rank::world_size] for plan in plans]
     numbered = [{"epoch": number, "indices": part} for number, part in enumerate(epochs)]
     size = SAMPLES - 2 if fault == "other-files" and rank == 1 else SAMPLES
-    return {"dataset_size": size, "epochs": numbered, "files": files, "workers": 2, "seconds": 0.1}
+    answer = {"dataset_size": size, "epochs": numbered, "files": files, "workers": 2, "seconds": 0.1}
+    return {**answer, "planned": planned} if planned else answer
 
 
 def dry_run(fault, steps, nproc):

@@ -14,6 +14,7 @@ from ups.errors import naming
 SET = click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key: cache.dir=/dev/shm/x."
 )
+TASK = click.option("--task", default="", help="Where data.tasks names several problems: this one.")
 
 
 def numbers(context: click.Context, option: click.Parameter, value: str | None) -> tuple[int, ...]:
@@ -39,19 +40,22 @@ def build(config: Path, overrides: tuple[str, ...], rebuild: bool) -> None:
     import torch
 
     from ups.cache_build import ensure_cache
+    from ups.data.several.problems import problems
     from ups.distributed import alone
     from ups.trained import trained_material
 
     torch.set_num_threads(loaded.training.threads_per_rank)
     with naming(config, overrides):
-        state, material = trained_material(loaded)
-        done = ensure_cache(loaded, material, state, alone(), rebuild=rebuild)
-    click.echo(f"latent cache {done} in {loaded.cache_dir}")
+        for task, one in problems(loaded).items():
+            state, material = trained_material(loaded, task)
+            done = ensure_cache(one, material, state, alone(), rebuild=rebuild)
+            click.echo(f"latent cache {done} in {one.cache_dir}")
 
 
 @command.command()
 @click.argument("config", type=click.Path(path_type=Path))
 @SET
+@TASK
 @click.option("--samples", callback=numbers, metavar="N,N...", help="Also encode these again; counted as in the data.")
 @click.option("--device", default="cpu", show_default=True, help="Where to encode: cpu, cuda, cuda:1.")
 @click.option("--dry-run", is_flag=True, help="Say what is damaged and how long it takes; exit code 1 if anything is.")
@@ -60,6 +64,7 @@ def repair(
     context: click.Context,
     config: Path,
     overrides: tuple[str, ...],
+    task: str,
     samples: tuple[int, ...],
     device: str,
     dry_run: bool,
@@ -67,11 +72,13 @@ def repair(
     """Encode again only what is missing, cut off or damaged in the cache of CONFIG."""
     loaded = load_config(config, overrides)
     from ups.cache_repair import Repair
+    from ups.data.several.problems import problem
     from ups.trained import trained_material
 
     with naming(config, overrides):
-        state, material = trained_material(loaded)
-        wanted = Repair(loaded, material, state, samples=samples, device=device)
+        one = problem(loaded, task)
+        state, material = trained_material(loaded, task)
+        wanted = Repair(one, material, state, samples=samples, device=device)
         click.echo("\n".join(wanted.lines(wanted.seconds())))
         if dry_run:
             context.exit(int(bool(wanted.damage.kept)))
@@ -90,9 +97,12 @@ def _counting(of: int) -> Callable[[int], None]:
 @command.command()
 @click.argument("config", type=click.Path(path_type=Path))
 @SET
-def info(config: Path, overrides: tuple[str, ...]) -> None:
+@TASK
+def info(config: Path, overrides: tuple[str, ...], task: str) -> None:
     """Say what the cache of CONFIG was made from."""
-    folder = load_config(config, overrides).cache_dir
+    from ups.data.several.problems import problem
+
+    folder = problem(load_config(config, overrides), task).cache_dir
     from ups.data.latent_cache import read_manifest
 
     manifest = read_manifest(folder)

@@ -50,16 +50,20 @@ def generate(
 
     given = {name: value for name, value in options.items() if value is not None}
     data = _from_config(task, config, overrides, given) if config else _from_options(task, overrides, given)
-    path = data_file(data)
-    if config and path.exists() and stored_recipe(path) is None:
-        open_data(data)  # a file from elsewhere is kept, and must fit the configuration
-        click.echo(f"{path} is there already, from elsewhere; it is left as it is")
-        return
-    recipe = recipe_for(data)
-    with _Bar(path.name, recipe.samples) as bar:
-        made = make(recipe, path, jobs=jobs or len(os.sched_getaffinity(0)), overwrite=overwrite, progress=bar.update)
-    size = path.stat().st_size / 2**20
-    click.echo(f"{path}: {recipe.samples} samples, {size:.1f} MiB" if made else f"{path} is there already, same recipe")
+    for one in [data.only(each) for each in data.tasks] or [data]:
+        path = data_file(one)
+        if config and path.exists() and stored_recipe(path) is None:
+            open_data(one)  # a file from elsewhere is kept, and must fit the configuration
+            click.echo(f"{path} is there already, from elsewhere; it is left as it is")
+            continue
+        recipe = recipe_for(one)
+        with _Bar(path.name, recipe.samples) as bar:
+            made = make(
+                recipe, path, jobs=jobs or len(os.sched_getaffinity(0)), overwrite=overwrite, progress=bar.update
+            )
+        size = path.stat().st_size / 2**20
+        done = f"{path}: {recipe.samples} samples, {size:.1f} MiB"
+        click.echo(done if made else f"{path} is there already, same recipe")
 
 
 @command.command()

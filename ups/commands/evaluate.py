@@ -40,6 +40,7 @@ FEW = ("nRMSE", "max", "fRMSE_low", "fRMSE_mid", "fRMSE_high")
 @click.option("--split", type=click.Choice(["train", "validation", "test", "all"]), default="test", show_default=True)
 @click.option("--samples", type=int, help="Take this many samples of the split; default: all of it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where evaluation.json and plots/ go; default: the run.")
+@click.option("--task", default="", help="Of a checkpoint of several problems: this one.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def command(
     checkpoints: tuple[Path, ...],
@@ -47,6 +48,7 @@ def command(
     split: Any,
     samples: int | None,
     out: Path | None,
+    task: str,
     as_json: bool,
 ) -> None:
     """Compare CHECKPOINT (a best.pt) with the truth: one step, rollout, and what needs no training.
@@ -57,11 +59,12 @@ def command(
     from ups.tracking.jsonl import read
 
     if len(checkpoints) > 1:
-        _compare(checkpoints, data, split, samples, out if out is not None else Path("reports/comparison"), as_json)
+        folder = out if out is not None else Path("reports/comparison")
+        _compare(checkpoints, data, split, samples, task, folder, as_json)
         return
     (checkpoint,) = checkpoints
-    evaluation = _evaluate(checkpoint, data, split, samples)
-    folder = out if out is not None else _run_folder(checkpoint)
+    evaluation = _evaluate(checkpoint, data, split, samples, task)
+    folder = out if out is not None else _run_folder(checkpoint) / (f"tasks/{task}" if task else "")
     text = json.dumps(evaluation.numbers, indent=2) + "\n"
     _write(folder / "evaluation.json", text)
     metrics = _run_folder(checkpoint) / "metrics.jsonl"
@@ -75,7 +78,13 @@ def command(
 
 
 def _compare(
-    checkpoints: Sequence[Path], data: Path | None, split: Any, samples: int | None, folder: Path, as_json: bool
+    checkpoints: Sequence[Path],
+    data: Path | None,
+    split: Any,
+    samples: int | None,
+    task: str,
+    folder: Path,
+    as_json: bool,
 ) -> None:
     from ups.forecasts.comparison import compared, draw
 
@@ -84,7 +93,7 @@ def _compare(
     if twice is not None:
         raise ConfigError(f"{twice} is named twice")
     shown = dict(zip(names, _short(names), strict=True))
-    found = {shown[name]: _evaluate(Path(name), data, split, samples).numbers for name in names}
+    found = {shown[name]: _evaluate(Path(name), data, split, samples, task).numbers for name in names}
     rows = compared(found)
     first = next(iter(found.values()))
     title = f"{first['task']}, {first['split']} split, {first['samples']} samples"
@@ -125,13 +134,13 @@ def _write(path: Path, text: str) -> None:
         raise from_os_error(error, action="cannot write the evaluation", path=path) from error
 
 
-def _evaluate(checkpoint: Path, data: Path | None, split: Any, limit: int | None) -> Evaluation:
+def _evaluate(checkpoint: Path, data: Path | None, split: Any, limit: int | None, problem: str) -> Evaluation:
     import torch
 
     from ups.checkpoint import load_best
     from ups.evaluate import chosen_samples, evaluate, open_for
 
-    best = load_best(checkpoint)
+    best = load_best(checkpoint, problem)
     spec = open_for(best, data)
     samples = chosen_samples(best, spec, split, limit)
     torch.set_num_threads(best.config.training.threads_per_rank)  # more of them wait for each other on busy cores

@@ -18,6 +18,7 @@ PATH = click.Path(path_type=Path)
 @click.argument("data", type=PATH)
 @click.option("--out", type=PATH, required=True, help="The HDF5 file that is written; pictures go beside it.")
 @click.option("--samples", type=int, help="Take the first so many samples; default: all.")
+@click.option("--task", "problem", default="", help="Of a checkpoint of several problems: this one.")
 @click.option("--correct", is_flag=True, help="Correct each step by the diffusion, or its student, of the checkpoint.")
 @click.option("--members", type=int, default=0, metavar="K", help="The mean of K draws of it, and their spread.")
 @click.option("--best-of", type=int, default=0, metavar="K", help="Of K draws the one that its equation likes best.")
@@ -29,6 +30,7 @@ def command(
     data: Path,
     out: Path,
     samples: int | None,
+    problem: str,
     correct: bool,
     members: int,
     best_of: int,
@@ -46,7 +48,7 @@ def command(
     from ups.evaluate import chosen_samples, open_for
     from ups.forecasts import predict as forecasts
 
-    best = load_best(checkpoint)
+    best = load_best(checkpoint, problem)
     torch.set_num_threads(best.config.training.threads_per_rank)  # more of them wait for each other on busy cores
     if out.exists() and out.resolve() in (data.resolve(), checkpoint.resolve()):
         raise ConfigError(f"--out {out} is what the prediction is made from")

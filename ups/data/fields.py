@@ -26,7 +26,12 @@ __all__ = ["FieldReader", "FieldSpec", "data_file", "open_data", "open_spec"]
 
 
 def data_file(config: DataConfig) -> Path:
-    """Returns the path of the data: `file` below `root`, by default under PDEBench's own name."""
+    """Returns the path of the data: `file` below `root`, by default under PDEBench's own name.
+
+    Raises ConfigError for a section of several problems, each of which has a file of its own.
+    """
+    if config.tasks:
+        raise ConfigError("this works on one problem, and data.tasks names several", hint="name one by data.task")
     return config.root / (config.file or equation(config.task).file_name(config.parameter))
 
 

@@ -7,6 +7,8 @@ through the loader, and CHECK_BYTES of the file are looked through for values th
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -18,10 +20,13 @@ from ups.data.fields import FieldReader, FieldSpec, open_data
 from ups.data.loaders import batches, loader
 from ups.data.normalisation import Normalisation
 from ups.data.sampler import GlobalBatchSampler, check_enough
-from ups.data.splits import split_samples
+from ups.data.several.problems import problems
+from ups.data.several.task_items import TaskItems, sampler_for
+from ups.data.several.task_sampler import shares
+from ups.data.splits import Splits, split_samples
 from ups.doctor_job.describe import data_path
 from ups.doctor_job.request import Request
-from ups.errors import ConfigError, DataError
+from ups.errors import DataError
 
 READ_ITEMS = 64  # of one rank, through its loader
 CHECK_BYTES = 128 << 20  # of one rank, of values it looks at; 0.1 s
@@ -35,31 +40,59 @@ def answer(request: Request) -> None:
     began = time.monotonic()
     config, files = request.config, []
     answered: dict[str, Any] = {"dataset_size": 0, "epochs": []}
-    try:
-        answered = _read(request)
-    except ConfigError:
-        raise
-    except DataError as error:
-        files.append(_trouble(error, request))
-    path = str(data_path(config.data).absolute())
+    read: list[tuple[FieldReader, Splits]] = []
+    for one in problems(config).values():
+        try:
+            read.append(_opened(one, request))
+            files.append({"path": str(data_path(one.data).absolute()), "error": ""})
+        except DataError as error:
+            files.append(_trouble(error, one, request))
+    if not any(file["error"] for file in files):
+        try:
+            answered = _read(request, read)
+        except DataError as error:
+            files = [_trouble(error, _of(error, config), request)]
     seconds = time.monotonic() - began
-    files = files or [{"path": path, "error": ""}]
     request.write({**answered, "files": files, "workers": config.training.workers, "seconds": seconds})
 
 
-def _read(request: Request) -> dict[str, Any]:
-    spec = open_data(request.config.data)
-    reader = FieldReader(spec)
-    splits = split_samples(spec.samples, request.config.data)
-    dataset = dataset_of(STAGE, reader, splits.train)
-    stages = request.config.stages
-    check_enough(len(dataset), min(getattr(stages, name).batch_size for name in stages.run), request.world_size)
-    sampler = sampler_of(STAGE, len(dataset), request.config, request.rank, request.world_size)
+def _of(error: DataError, config: UpsConfig) -> UpsConfig:
+    """Returns the problem whose file an error names, else the first."""
+    parts = list(problems(config).values())
+    return next((one for one in parts if str(data_path(one.data)) in error.message), parts[0])
+
+
+def _opened(config: UpsConfig, request: Request) -> tuple[FieldReader, Splits]:
+    spec = open_data(config.data)
+    reader, splits = FieldReader(spec), split_samples(spec.samples, config.data)
+    stages = config.stages
+    length = len(dataset_of(STAGE, reader, splits.train))
+    check_enough(length, min(getattr(stages, name).batch_size for name in stages.run), request.world_size)
+    return reader, splits
+
+
+def _read(request: Request, opened: Sequence[tuple[FieldReader, Splits]]) -> dict[str, Any]:
+    config, parts = request.config, [dataset_of(STAGE, reader, splits.train) for reader, splits in opened]
+    dataset = parts[0]
+    if config.data.tasks:
+        mixed = config.data.balance.batches == "mixed"
+        dataset = TaskItems(parts, shares(config, [len(one) for one in parts]), mixed=mixed)
+    sampler = sampler_of(STAGE, dataset, config, request.rank, request.world_size)
     epochs = [{"epoch": epoch, "indices": _indices(sampler, epoch)} for epoch in range(EPOCHS)]
+    planned = Counter(sampler.order(0)) if config.data.tasks else {}  # in shares: not every sample once
     sampler.set_epoch(0)
     read = _through_the_loader(dataset, sampler, request)
-    checked = _check_finite(reader, np.concatenate([splits.train, splits.validation, splits.test]), request)
-    return {"dataset_size": len(dataset), "epochs": epochs, "items_read": read, "samples_checked": checked}
+    checked = sum(
+        _check_finite(reader, np.concatenate([splits.train, splits.validation, splits.test]), request)
+        for reader, splits in opened
+    )
+    return {
+        "dataset_size": len(dataset),
+        "epochs": epochs,
+        "planned": planned,
+        "items_read": read,
+        "samples_checked": checked,
+    }
 
 
 def dataset_of(stage: str, reader: FieldReader, samples: np.ndarray) -> Any:
@@ -75,10 +108,10 @@ def unnormalised(spec: FieldSpec) -> Normalisation:
     )
 
 
-def sampler_of(stage: str, length: int, config: UpsConfig, rank: int, world_size: int) -> GlobalBatchSampler:
+def sampler_of(stage: str, dataset: Any, config: UpsConfig, rank: int, world_size: int) -> GlobalBatchSampler:
     """Returns the training sampler of one rank, as the loop makes it."""
     batch_size = getattr(config.stages, stage).batch_size
-    return GlobalBatchSampler(length, batch_size, rank, world_size, config.seed, shuffle=True)
+    return sampler_for(dataset, batch_size, rank, world_size, config.seed, shuffle=True)
 
 
 def _indices(sampler: GlobalBatchSampler, epoch: int) -> list[int]:
@@ -115,10 +148,10 @@ def _read_sample(reader: FieldReader, sample: int) -> None:
         reader.field(sample, name)
 
 
-def _trouble(error: DataError, request: Request) -> dict[str, str]:
+def _trouble(error: DataError, config: UpsConfig, request: Request) -> dict[str, str]:
     # An error that crossed from a worker carries the worker's traceback; its last line is the sentence.
     message = error.message.strip().splitlines()[-1].removeprefix("ups.errors.DataError: ")
-    path = data_path(request.config.data).absolute()
+    path = data_path(config.data).absolute()
     kinds = {"there is no data file": "missing", "truncated": "truncated", "NaN": "nan"}
     kind = (
         "missing"

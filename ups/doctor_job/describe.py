@@ -11,6 +11,7 @@ from typing import Any
 
 from ups.config import DataConfig, UpsConfig
 from ups.data.pde.equations import equation
+from ups.data.several.problems import problems
 from ups.doctor_job.request import Request
 from ups.errors import UpsError
 
@@ -42,8 +43,9 @@ def answer(request: Request) -> None:
 def describe(request: Request) -> dict[str, Any]:
     """Returns the description; paths are absolute, sizes in bytes."""
     config = request.config
-    training, path = config.training, data_path(config.data)
-    extent, nproc = extent_of(config.data, path), training.nproc or ranks_by_default()
+    training, nproc = config.training, config.training.nproc or ranks_by_default()
+    parts = {data_path(one.data): one for one in problems(config).values()}
+    extents = [(one, extent_of(one.data, path)) for path, one in parts.items()]
     return {
         "module": "ups.doctor_job",
         "config": str(request.path),
@@ -55,11 +57,11 @@ def describe(request: Request) -> dict[str, Any]:
         "threads_per_rank": training.threads_per_rank,
         "workers": training.workers,
         "prefetch": training.prefetch,
-        "batch_bytes": batch_bytes(config, extent, nproc),
-        "disk_bytes": cache_bytes(config, extent) + checkpoint_bytes(config, extent),
+        "batch_bytes": max(batch_bytes(*one, nproc) for one in extents),
+        "disk_bytes": sum(cache_bytes(*one) + checkpoint_bytes(*one) for one in extents),
         "output_dir": str(config.output.dir.absolute()),
-        "cache_dirs": [str(config.cache_dir.absolute())] if config.cache.enabled else [],
-        "data_files": [str(path.absolute())],
+        "cache_dirs": [str(one.cache_dir.absolute()) for one in parts.values() if config.cache.enabled],
+        "data_files": [str(path.absolute()) for path in parts],
         "precision": training.precision,
         "models": list(config.stages.run),
         "env": {"OMP_NUM_THREADS": str(training.threads_per_rank)},

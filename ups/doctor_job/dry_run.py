@@ -14,6 +14,7 @@ from typing import Any
 
 from ups.config import UpsConfig, load_config
 from ups.data.fields import FieldSpec, open_data
+from ups.data.several.problems import problems
 from ups.doctor_job.request import Request
 from ups.errors import UpsError
 from ups.launch import run
@@ -44,14 +45,22 @@ def answer(request: Request) -> None:
 
 
 def _overrides(request: Request, nproc: int, folder: Path) -> list[str]:
-    spec = open_data(request.config.data)
+    parts = problems(request.config)
+    cut = [] if request.config.data.tasks else [_fewer_samples(request, nproc)]
+    for one in parts.values():
+        open_data(one.data)
     return [
         f"output.dir={folder}",
         f"cache.dir={folder}/cache",
         "cache.ram_disk=null",
-        f"data.max_samples={samples_for(request.config, spec, request.steps, nproc)}",
+        *cut,
         *(f"stages.{name}.max_steps={request.steps}" for name in request.config.stages.run),
     ]
+
+
+def _fewer_samples(request: Request, nproc: int) -> str:
+    spec = open_data(request.config.data)
+    return f"data.max_samples={samples_for(request.config, spec, request.steps, nproc)}"
 
 
 def samples_for(config: UpsConfig, spec: FieldSpec, steps: int, nproc: int) -> int:
@@ -109,7 +118,8 @@ def _checkpoint(folder: RunFolder, config: UpsConfig) -> dict[str, Any]:
         for one in saved:
             opened(one)
         for path in trained:
-            checkpoint.load_best(path).predictors()  # fits the states into newly built modules
+            for task in problems(config):
+                checkpoint.load_best(path, task).predictors()  # fits the states into newly built modules
     except UpsError as error:
         return {"checkpoint_bytes": size, "checkpoint_reread": error.message}
     except RuntimeError as error:  # torch's word for a state that does not fit the module

@@ -14,12 +14,13 @@ from typing import Any
 import torch
 
 from ups.data.loaders import Batch, batches, loader
+from ups.data.several.problems import problems
 from ups.distributed import World
 from ups.doctor_job.data import sampler_of
 from ups.doctor_job.model import synthetic_batch, synthetic_material
 from ups.doctor_job.request import Request
 from ups.errors import ConfigError, UpsError
-from ups.stages.material import Material, alone
+from ups.stages.material import alone
 from ups.stages.registry import make_stage
 
 INSPECTION = "_ups_doctor_inspection"  # the name under which the doctor's child can be found
@@ -39,10 +40,11 @@ def answer(request: Request) -> None:
         inspection.inspect(name, stage.build(), source, note)
 
 
-def _material(request: Request) -> tuple[Material, str]:
+def _material(request: Request) -> tuple[Any, str]:
     """Returns the data, and why it is synthetic, "" where it is real."""
     try:
-        return alone(request.config), ""
+        found = {task: alone(one) for task, one in problems(request.config).items()}
+        return found if request.config.data.tasks else found[""], ""
     except UpsError as error:  # `ups-doctor preflight` says what is wrong with the file
         return synthetic_material(request.config), f"synthetic batches: {error.message}"
 
@@ -50,7 +52,7 @@ def _material(request: Request) -> tuple[Material, str]:
 def _real(name: str, stage: Any, request: Request) -> Iterator[Batch]:
     """Yields the batches of one epoch of rank 0."""
     config, dataset = request.config, stage.train_dataset
-    sampler = sampler_of(name, len(dataset), config, 0, config.training.nproc or 1)
+    sampler = sampler_of(name, dataset, config, 0, config.training.nproc or 1)
     sampler.set_epoch(0)
     return batches(loader(dataset, sampler, replace(config.training, workers=0)))
 

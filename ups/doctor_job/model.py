@@ -20,6 +20,7 @@ from torch import nn
 from ups import distributed
 from ups.config import UpsConfig
 from ups.data.fields import FieldReader, FieldSpec, open_data
+from ups.data.several.problems import problems
 from ups.data.splits import Splits
 from ups.distributed import World
 from ups.doctor_job.data import unnormalised
@@ -106,8 +107,10 @@ def _step(name: str, module: nn.Module, stage: Any, config: UpsConfig, world: Wo
     progress.run(f"{name}: optimizer", optimizer.step)
 
 
-def synthetic_material(config: UpsConfig) -> Material:
-    """Returns material of the configured shape over a file that is not read."""
+def synthetic_material(config: UpsConfig) -> Any:
+    """Returns material of the configured shape over a file that is not read; of several problems, by name."""
+    if config.data.tasks:
+        return {task: synthetic_material(one) for task, one in problems(config).items()}
     spec = spec_of(config)
     numbers = np.arange(max(3, spec.samples))
     splits = Splits(test=numbers[:1], validation=numbers[1:2], train=numbers[2:])
@@ -138,6 +141,10 @@ def spec_of(config: UpsConfig) -> FieldSpec:
 
 def synthetic_batch(name: str, stage: Any, config: UpsConfig, world: World) -> Batch:
     """Returns one rank's share of a global batch, standard normal numbers."""
+    if config.data.tasks:  # of the first problem: batches of others differ in shape alone
+        first, part = next(iter(stage.stages.values())), next(iter(problems(config).values()))
+        batch = synthetic_batch(name, first, part, world)
+        return {**batch, "task": torch.zeros(len(next(iter(batch.values()))), dtype=torch.int64, device=world.device)}
     spec, settings = stage.material.spec, getattr(config.stages, name)
     count = max(1, settings.batch_size // world.size // settings.accumulate)
     if isinstance(config.training.micro_batch, int):

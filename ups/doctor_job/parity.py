@@ -15,12 +15,13 @@ import torch
 
 from ups import checkpoint, distributed
 from ups.config import StageConfig
+from ups.data.several.problems import problems
 from ups.distributed import World, seed_everything
 from ups.doctor_job.request import Request
 from ups.progress import Display
 from ups.run_folder import RunFolder
 from ups.stages import ORDER
-from ups.stages.material import Material, alone
+from ups.stages.material import alone
 from ups.stages.registry import make_stage
 from ups.train import Surroundings, train
 
@@ -46,6 +47,8 @@ def _one() -> World:
 
 
 def _in_float64(stage: Any) -> None:
+    for one in getattr(stage, "stages", {}).values():
+        _in_float64(one)
     build, encoder = stage.build, getattr(stage, "encoder", None)
     stage.build = lambda: build().double()
     for frozen in (encoder, getattr(stage, "teacher", None)):
@@ -63,12 +66,13 @@ def _train(name: str, request: Request, world: World) -> None:
         output = replace(request.config.output, dir=Path(folder))
         cache = replace(request.config.cache, enabled=False)
         config = replace(request.config, training=training, stages=stages, output=output, cache=cache)
-        material: Material = alone(config)
+        material = {task: alone(one) for task, one in problems(config).items()}
         seed_everything(config.seed, rank=0)  # an autoencoder that is not trained is the same on every rank
-        stage: Any = make_stage(name, config, world.device, material)
+        stage: Any = make_stage(name, config, world.device, material if config.data.tasks else material[""])
         if torch.get_default_dtype() is torch.float64:  # so the doctor compares, where nothing else is asked for
             _in_float64(stage)
-        header = checkpoint.header("", config, material.spec, material.normalisation)
+        described = {task: (own.spec, own.normalisation) for task, own in material.items()}
+        header = checkpoint.header_of_several(config, described)
         output_folder = RunFolder(Path(folder))
         output_folder.claim(config)
         train(stage, config, world, Surroundings(output_folder, (), Display(shown=False), header))

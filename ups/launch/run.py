@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from ups.config import UpsConfig
 from ups.data import ram_disk
-from ups.data.fields import open_data
+from ups.data.fields import FieldSpec, open_data
 from ups.data.sampler import check_enough
+from ups.data.several.problems import problems
+from ups.data.several.task_sampler import check_epochs, check_together
 from ups.data.splits import split_samples
 from ups.errors import ConfigError, UpsError, naming
 from ups.launch import claims
@@ -144,6 +146,22 @@ def rank_argv(request: Request) -> list[str]:
 def check(request: Request, nproc: int) -> None:
     """Raises ConfigError or DataError for what is wrong before anything is written or started."""
     config, folder = request.config, RunFolder(request.config.output.dir)
+    config = replace(config, stages=replace(config.stages, run=request.stages))  # type: ignore[arg-type]  # they are
+    refuse_what_does_not_fit(config, nproc, gpus=config.training.backend != "gloo" and visible_gpus() > 0)
+    specs = {task: _checked_problem(one, request, nproc) for task, one in problems(config).items()}
+    if config.data.tasks:
+        check_together(config, specs)
+        check_epochs(config, specs, request.stages)
+    backends.check(config)
+    if config.training.port is not None and not os.environ.get("TORCHELASTIC_RUN_ID"):
+        check_port(config.training.port)
+    if request.resume:
+        folder.check_unchanged(request.config)
+    else:
+        folder.check_free(stage=request.stages[0] if len(request.stages) == 1 else "")
+
+
+def _checked_problem(config: UpsConfig, request: Request, nproc: int) -> FieldSpec:
     spec = open_data(config.data)
     train_samples = len(split_samples(spec.samples, config.data).train)
     check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config, request.stages)), nproc)
@@ -152,15 +170,8 @@ def check(request: Request, nproc: int) -> None:
             f"stage steady solves steady problems, and {spec.task} goes on in time",
             hint="leave steady out of stages.run",
         )
-    refuse_what_does_not_fit(config, nproc, gpus=config.training.backend != "gloo" and visible_gpus() > 0)
     check_model(config, spec)
-    backends.check(config)
-    if config.training.port is not None and not os.environ.get("TORCHELASTIC_RUN_ID"):
-        check_port(config.training.port)
-    if request.resume:
-        folder.check_unchanged(config)
-    else:
-        folder.check_free(stage=request.stages[0] if len(request.stages) == 1 else "")
+    return spec
 
 
 def prepare(request: Request, nproc: int) -> None:

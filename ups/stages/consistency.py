@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ups.checkpoint import build_correction, build_denoiser
+from ups.checkpoint import build_correction, build_denoiser, fill
 from ups.config import UpsConfig
 from ups.losses import at_least_float32, mse
 from ups.metrics import nrmse_per_sample
@@ -143,7 +143,7 @@ class Stage:
         self.encoder = FrozenModels(config, material, device, self.trained, operator=True)
         denoiser = build_denoiser(config, material.spec)
         if "diffusion" in self.trained:
-            denoiser.load_state_dict(self.trained["diffusion"])
+            fill(denoiser, self.trained["diffusion"], "diffusion")
         self.teacher = Teacher(denoiser.to(device))
         self.train_dataset, self.validation_dataset = latent_pairs(config, material, cached=cached)
 

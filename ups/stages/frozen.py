@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ups.checkpoint import build_autoencoder, build_latent_operator
+from ups.checkpoint import build_autoencoder, build_latent_operator, fill
 from ups.config import UpsConfig
 from ups.losses import at_least_float32
 from ups.models.autoencoder import FieldAutoencoder
@@ -76,5 +76,5 @@ class FrozenModels:
 
 def _still(module: Any, trained: Trained, name: str, device: torch.device) -> Any:
     if trained.get(name) is not None:
-        module.load_state_dict(trained[name])
+        fill(module, trained[name], name)
     return module.to(device).requires_grad_(requires_grad=False).eval()

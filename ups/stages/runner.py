@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import resource
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from ups.config import UpsConfig
 from ups.data import ram_disk
 from ups.data.normalisation import Normalisation
 from ups.data.ram_disk import RamCopy
+from ups.data.several.problems import problems
 from ups.distributed import World, from_first, on_all_ranks
 from ups.errors import AgreedError, UpsError
 from ups.models.fit import try_own_operator
@@ -31,6 +33,7 @@ from ups.strategies.admitted import refuse_what_does_not_fit
 from ups.tracking.jsonl import JsonLines
 from ups.train import Surroundings, train
 
+Weights = dict[str, torch.Tensor]
 CACHED = ("operator", "diffusion", "consistency")  # stages that read latents
 
 
@@ -48,35 +51,41 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     folder = RunFolder(config.output.dir)
     resume = from_first(plan.resume, world)  # after torchrun's restart only the first rank knows
     last = newest(folder, world, display.say) if resume else None
-    material = gather(config, lambda compute: _agreed_normalisation(folder, world, compute))
+    parts = problems(config)
+    materials = {
+        task: gather(one, partial(_agreed_normalisation, RunFolder(one.output.dir), world))
+        for task, one in parts.items()
+    }
     if "operator" in plan.stages:
-        try_own_operator(config, material.spec)
+        try_own_operator(config, next(iter(materials.values())).spec)
     left = _left_to_do(plan.stages, last)
     whole = left[:2] == list(ORDER[:2])
     if config.cache.enabled and whole:  # before hours of training; a later stage alone looks at once
-        refuse_bad_cache(config, expected_manifest(config, material), world)
+        for task, one in parts.items():
+            refuse_bad_cache(one, expected_manifest(one, materials[task]), world)
     records = (_records(config, folder, last, resume),) if world.is_first else ()
-    around = Surroundings(
-        folder, records, display, checkpoint.header("", config, material.spec, material.normalisation)
-    )
+    described = {task: (one.spec, one.normalisation) for task, one in materials.items()}
+    header = checkpoint.header_of_several(config, described)
+    around = Surroundings(folder, records, display, header)
     if last is not None:
         around.saved.last_good = str(last.path)
     if world.device.type == "cuda":
         display.memory = lambda: int(torch.cuda.memory_allocated(world.device))
     timings: dict[str, dict[str, float]] = {}
-    copy = None
+    copies: dict[str, RamCopy] = {}
     try:
         for name in left:
-            trained = trained_before(name, folder)
-            if name in CACHED and copy is None:
-                copy = _cache(config, world, material, folder, display)
-            stage = _stage(name, config, world, material, trained, copy)
+            trained = {task: trained_before(name, folder, task) for task in parts}
+            if name in CACHED and config.cache.enabled and not copies:
+                for task, one in parts.items():
+                    copies[task] = _cache(one, world, materials[task], trained_autoencoder(folder, task), display)
+            stage = _stage(name, config, world, materials, trained, copies)
             found = last if last is not None and last.stage == name else None
             timings[name] = asdict(train(stage, config, world, around, found))
     finally:
-        for one in records:
-            one.close()
-        if copy is not None:
+        for record in records:
+            record.close()
+        for copy in copies.values():
             copy.close()
     saved = asdict(around.saved)
     return {
@@ -87,11 +96,9 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     }
 
 
-def _cache(config: UpsConfig, world: World, material: Material, folder: RunFolder, display: Display) -> RamCopy | None:
+def _cache(config: UpsConfig, world: World, material: Material, state: Weights, display: Display) -> RamCopy:
     """Returns where the latents are read from; built where they are not there, copied where a RAM disk is asked for."""
-    if not config.cache.enabled:
-        return None
-    done = ensure_cache(config, material, trained_autoencoder(folder), world)
+    done = ensure_cache(config, material, state, world)
     display.say(f"latent cache {done} in {config.cache_dir}")
     return _ram_copy(config, world, spare_bytes=ram_disk.SPARE_BYTES + loader_bytes(config, material))
 
@@ -122,11 +129,19 @@ def loader_bytes(config: UpsConfig, material: Material) -> int:
 
 
 def _stage(
-    name: str, config: UpsConfig, world: World, material: Material, trained: Trained, copy: RamCopy | None
+    name: str,
+    config: UpsConfig,
+    world: World,
+    materials: Mapping[str, Material],
+    trained: Mapping[str, Trained],
+    copies: Mapping[str, RamCopy],
 ) -> Any:
-    if copy is not None:
-        config = replace(config, cache=replace(config.cache, dir=copy.folder))
-    return make_stage(name, config, world.device, material, trained, cached=copy is not None)
+    if config.data.tasks:
+        folders = {task: copy.folder for task, copy in copies.items()}
+        return make_stage(name, config, world.device, materials, trained, cached=bool(copies), folders=folders)
+    if copies:
+        config = replace(config, cache=replace(config.cache, dir=copies[""].folder))
+    return make_stage(name, config, world.device, materials[""], trained[""], cached=bool(copies))
 
 
 def _agreed_normalisation(folder: RunFolder, world: World, compute: Callable[[], Normalisation]) -> Normalisation:
@@ -137,6 +152,7 @@ def _agreed_normalisation(folder: RunFolder, world: World, compute: Callable[[],
             found = Normalisation.load(folder.normalisation)
         else:
             found = compute()
+            folder.root.mkdir(parents=True, exist_ok=True)  # of one of several problems
             found.save(folder.normalisation)
         plain = found.to_dict()
     return Normalisation.from_dict(from_first(plain, world))

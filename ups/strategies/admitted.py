@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 
 from ups.config import TrainingConfig, UpsConfig
+from ups.data.several.problems import misfits
 from ups.errors import ConfigError
 
 SHARDED = ("fsdp2", "hsdp")
@@ -31,6 +32,7 @@ def copies(training: TrainingConfig, ranks: int) -> tuple[int, int]:
 def _misfits(config: UpsConfig, ranks: int, gpus: bool) -> Iterator[tuple[str, str]]:
     training = config.training
     yield from _of_strategy(training, ranks, gpus)
+    yield from misfits(config)
     cut = [name for name in config.stages.run if getattr(config.stages, name).accumulate > 1]
     if training.micro_batch is not None and cut:
         yield (

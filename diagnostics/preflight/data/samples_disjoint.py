@@ -15,6 +15,9 @@ Good:
     sampler = DistributedSampler(dataset)        # made after init_process_group
     loader = DataLoader(dataset, batch_size=32, sampler=sampler)
 
+Where an adapter names how often each sample is due in an epoch (`planned`: several data sets sampled in
+shares), that is what is expected in place of once.
+
 Limits: a few duplicates that pad the last batch (fewer than there are ranks), or a few samples dropped at
 its end (under 5 %), are a warning.
 """
@@ -22,7 +25,7 @@ its end (under 5 %), are a warning.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from diagnostics.adapter.answers import DataAnswer, data_answers
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
@@ -47,7 +50,8 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
         raise Skip("the job's adapter reported no sample indices")
     size = max(answer.dataset_size for answer in answers)
     findings = [*_sizes(answers), *_duplicates(answers, size), *_missing(answers, size), *_foreign(answers, size)]
-    title = f"each of {size} samples is read once an epoch, by one of {len(answers)} ranks"
+    often = "as often as planned" if answers[0].planned else "once an epoch"
+    title = f"each of {size} samples is read {often}, by one of {len(answers)} ranks"
     return ProbeResult(title=title, findings=tuple(findings), measured={"dataset_size": size})
 
 
@@ -77,16 +81,18 @@ def _sizes(answers: Sequence[DataAnswer]) -> list[Finding]:
 
 
 def _duplicates(answers: Sequence[DataAnswer], size: int) -> list[Finding]:
-    counts = Counter(index for answer in answers for index in answer.epochs[0])
-    twice = sorted(index for index, count in counts.items() if count > 1)
-    extra = sum(counts[index] - 1 for index in twice)
+    counts, due = _read(answers), _due(answers, size)
+    once = 0 if answers[0].planned else 1  # an index beyond the data set is told below
+    twice = sorted(index for index, count in counts.items() if count > due.get(index, once))
+    extra = sum(counts[index] - due.get(index, once) for index in twice)
     if not twice:
         return []
     first = twice[0]
     holders = [answer.rank for answer in answers if first in answer.epochs[0]]
     alike = len(answers) > 1 and len({frozenset(answer.epochs[0]) for answer in answers}) == 1
     padding = extra < len(answers)
-    title = f"{len(twice)} of {size} samples are read more than once an epoch: {_some(twice)}"
+    often = "planned" if answers[0].planned else "once an epoch"
+    title = f"{len(twice)} of {size} samples are read more than {often}: {_some(twice)}"
     if alike:
         title = f"all {len(answers)} ranks read the same {len(twice)} samples: no distributed sampler is at work"
     return [
@@ -100,7 +106,7 @@ def _duplicates(answers: Sequence[DataAnswer], size: int) -> list[Finding]:
                 Evidence(
                     source="sample indices of epoch 0 of every rank, answer-data-RANK.json of this report",
                     observed=f"sample {first} is read {counts[first]} times, by {shown_ranks(holders)}",
-                    expected="each sample once, by one rank",
+                    expected=f"{due.get(first, 0)} times" if answers[0].planned else "each sample once, by one rank",
                 ),
             ),
             fix=Fix(text="give the loader a distributed sampler, made after the process group"),
@@ -109,8 +115,8 @@ def _duplicates(answers: Sequence[DataAnswer], size: int) -> list[Finding]:
 
 
 def _missing(answers: Sequence[DataAnswer], size: int) -> list[Finding]:
-    read = {index for answer in answers for index in answer.epochs[0]}
-    missing = sorted(set(range(size)) - read)
+    read = _read(answers)
+    missing = sorted(index for index, times in _due(answers, size).items() if read[index] < times)
     if not missing:
         return []
     few = len(missing) < DROPPED_SHARE * size
@@ -119,7 +125,9 @@ def _missing(answers: Sequence[DataAnswer], size: int) -> list[Finding]:
             code=CODE,
             name="missing-data",
             severity=Severity.WARNING if few else Severity.ERROR,
-            title=f"{len(missing)} of {size} samples are read by no rank in epoch 0: {_some(missing)}",
+            title=f"{len(missing)} of {size} samples are read by no rank in epoch 0: {_some(missing)}"
+            if not answers[0].planned
+            else f"{len(missing)} of {size} samples are read less often than planned in epoch 0: {_some(missing)}",
             where=shown_ranks([answer.rank for answer in answers]),
             evidence=(
                 Evidence(
@@ -154,6 +162,15 @@ def _foreign(answers: Sequence[DataAnswer], size: int) -> list[Finding]:
             ),
         )
     ]
+
+
+def _read(answers: Sequence[DataAnswer]) -> Counter[int]:
+    return Counter(index for answer in answers for index in answer.epochs[0])
+
+
+def _due(answers: Sequence[DataAnswer], size: int) -> Mapping[int, int]:
+    """Returns how often each sample is to be read in an epoch."""
+    return answers[0].planned or dict.fromkeys(range(size), 1)
 
 
 def _some(indices: Sequence[int]) -> str:

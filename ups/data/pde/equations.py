@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Literal, Protocol, cast, get_args
 
-from ups.config import Task
+from ups.data.settings import Task
 from ups.errors import ConfigError
 
 if TYPE_CHECKING:

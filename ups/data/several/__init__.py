@@ -1,0 +1,1 @@
+"""Several problems in one run: `data.tasks`."""
