@@ -99,6 +99,21 @@ class OperatorConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveConfig:
+    """What the operator is trained on: which pairs of frames, and the terms of its loss."""
+
+    measure: Literal["relative", "mse"] = "relative"  # of errors in latents: over the size of the target, or not
+    longest_lead: Count = 1  # frames between input and target, at most; more: all pairs that lie so far apart
+    rollout: NumberFromZero = 0  # steps after the first one, each from the answer of the one before
+    rollout_from: ShareBelowOne = 0.5  # of all optimizer steps: then the rollout begins, and grows step by step
+    push_forward: bool = False  # no gradient runs from a step of the rollout into the one before
+    decoded: NotNegative = 0.0  # weight of the relative error of the decoded field, in physical units
+    spectral: NotNegative = 0.0  # weight of the decoded field's fine structure: Fourier coefficients by wave number
+    inverse: NotNegative = 0.0  # weight of the error of the answer, decoded and encoded again
+    inverse_warmup: Share = 0.2  # of all optimizer steps, over which the inverse term comes in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DiffusionConfig:
     """The diffusion of the operator's residual; its network is of the operator's architecture and size."""
 
@@ -275,6 +290,7 @@ class UpsConfig:
     seed: Seed = 17
     latent: LatentConfig = field(default_factory=LatentConfig)
     operator: OperatorConfig = field(default_factory=OperatorConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     diffusion: DiffusionConfig = field(default_factory=DiffusionConfig)
     consistency: ConsistencyConfig = field(default_factory=ConsistencyConfig)
     steady: SteadyConfig = field(default_factory=SteadyConfig)

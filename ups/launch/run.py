@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ups.config import UpsConfig
 from ups.data import ram_disk
 from ups.data.fields import open_data
+from ups.data.pairing import pairing_of
 from ups.data.sampler import check_enough
 from ups.data.splits import split_samples
 from ups.errors import ConfigError, UpsError, naming
@@ -147,6 +148,8 @@ def check(request: Request, nproc: int) -> None:
     spec = open_data(config.data)
     train_samples = len(split_samples(spec.samples, config.data).train)
     check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config, request.stages)), nproc)
+    if "operator" in request.stages:
+        pairing_of(config.objective, spec)
     if "steady" in request.stages and spec.kind != "steady":
         raise ConfigError(
             f"stage steady solves steady problems, and {spec.task} goes on in time",
