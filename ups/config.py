@@ -85,11 +85,12 @@ class OperatorConfig:
     num_heads: Count = 4  # heads inside one group; divides group_size
     mlp_ratio: Positive = 2.0
     window: Count = 8  # tokens along each axis of one attention window
+    modes: Count = 16  # pdet_stack: waves along each axis that its layers mix
     dropout: ShareBelowOne = 0.0
     input_noise: NotNegative = (
         0.0  # training only: noise on the latents, in their standard deviations; steadies rollouts
     )
-    without: tuple[Part, ...] = ()  # parts of pdet_unet that are left out, to see what each is good for
+    without: tuple[Part, ...] = ()  # parts of the architecture that are left out, to see what each is good for
 
     def __post_init__(self) -> None:
         if self.hidden_dim % self.group_size:
