@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from diagnostics.api import Located, Range, build, load
 
-Task = Literal["advection1d", "burgers1d", "darcy2d", "reacdiff2d"]
+Task = Literal["advection1d", "burgers1d", "darcy2d", "reacdiff2d", "diffreact2d"]
 StageName = Literal["autoencoder", "operator", "diffusion", "consistency", "steady"]
 Backend = Literal["auto", "nccl", "gloo"]
 Part = Literal["attention", "conditioning", "skips"]

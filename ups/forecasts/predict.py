@@ -137,5 +137,5 @@ def _fields(reader: FieldReader, samples: np.ndarray, predictor: _Predictor, wis
 def _with_first(given_BXC: Tensor, predicted: Tensor, steady: bool) -> np.ndarray:
     """Returns what the file's dataset holds: the first frame and those after it, or the solution with its axis of 1."""
     frames = predicted.unsqueeze(1) if steady else torch.cat([given_BXC.unsqueeze(1), predicted], dim=1)
-    array: np.ndarray = frames[..., 0].numpy()
+    array: np.ndarray = (frames[..., 0] if frames.shape[-1] == 1 else frames).numpy()
     return array
