@@ -54,17 +54,33 @@ class OperatorConfig:
     num_heads: Count = 4  # heads inside one group; divides group_size
     mlp_ratio: Positive = 2.0
     window: Count = 8  # tokens along each axis of one attention window
+    modes: Count = 16  # pdet_stack: waves along each axis that its layers mix
     dropout: ShareBelowOne = 0.0
     input_noise: NotNegative = (
         0.0  # training only: noise on the latents, in their standard deviations; steadies rollouts
     )
-    without: tuple[Part, ...] = ()  # parts of pdet_unet that are left out, to see what each is good for
+    without: tuple[Part, ...] = ()  # parts of the architecture that are left out, to see what each is good for
 
     def __post_init__(self) -> None:
         if self.hidden_dim % self.group_size:
             raise ValueError(f"group_size {self.group_size} does not divide hidden_dim {self.hidden_dim}")
         if self.group_size % self.num_heads:
             raise ValueError(f"num_heads {self.num_heads} does not divide group_size {self.group_size}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectiveConfig:
+    """What the operator is trained on: which pairs of frames, and the terms of its loss."""
+
+    measure: Literal["relative", "mse"] = "relative"  # of errors in latents: over the size of the target, or not
+    longest_lead: Count = 1  # frames between input and target, at most; more: all pairs that lie so far apart
+    rollout: NumberFromZero = 0  # steps after the first one, each from the answer of the one before
+    rollout_from: ShareBelowOne = 0.5  # of all optimizer steps: then the rollout begins, and grows step by step
+    push_forward: bool = False  # no gradient runs from a step of the rollout into the one before
+    decoded: NotNegative = 0.0  # weight of the relative error of the decoded field, in physical units
+    spectral: NotNegative = 0.0  # weight of the decoded field's fine structure: Fourier coefficients by wave number
+    inverse: NotNegative = 0.0  # weight of the error of the answer, decoded and encoded again
+    inverse_warmup: Share = 0.2  # of all optimizer steps, over which the inverse term comes in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +260,7 @@ class UpsConfig:
     seed: Seed = 17
     latent: LatentConfig = field(default_factory=LatentConfig)
     operator: OperatorConfig = field(default_factory=OperatorConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     diffusion: DiffusionConfig = field(default_factory=DiffusionConfig)
     consistency: ConsistencyConfig = field(default_factory=ConsistencyConfig)
     steady: SteadyConfig = field(default_factory=SteadyConfig)

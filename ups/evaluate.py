@@ -26,9 +26,9 @@ from ups.data.fields import FieldReader, FieldSpec, open_spec
 from ups.data.splits import split_samples
 from ups.errors import ConfigError, DataError
 from ups.forecasts.ensemble import Calibration
+from ups.forecasts.other_grid import predictors_for, time_stride_for, to_grid
 from ups.metrics import PdebenchMetrics
 from ups.models.darcy_residual import relative_residual
-from ups.models.surrogate import Surrogate
 
 Split = Literal["train", "validation", "test", "all"]
 SPLITS: tuple[str, ...] = get_args(Split)
@@ -61,21 +61,17 @@ class Evaluation:
 def open_for(best: Best, data: Path | None = None) -> FieldSpec:
     """Returns the spec of `data`, by default the file the run was trained on.
 
-    Raises DataError where it is missing, or its grid is not the model's.
+    Of data other than that, every so many frames are read as make a step of the model; its grid may be another one,
+    as long as it has as many axes. Raises DataError where it is missing, or its steps cannot be the model's.
     """
     config = best.config.data
-    spec = open_spec(
-        data if data is not None else best.spec.path,
-        task=best.spec.task,
-        time_stride=config.time_stride,
-        space_stride=config.space_stride,
-        max_samples=config.max_samples if data is None else None,
-        parameter=best.spec.parameter,
-    )
-    if spec.grid != best.spec.grid:
-        shapes = [" x ".join(map(str, grid)) for grid in (spec.grid, best.spec.grid)]
-        raise DataError(f"{spec.path} has a grid of {shapes[0]} cells, the model was trained on {shapes[1]}")
-    return spec
+    read = partial(open_spec, task=best.spec.task, space_stride=config.space_stride, parameter=best.spec.parameter)
+    if data is None:
+        return read(best.spec.path, time_stride=config.time_stride, max_samples=config.max_samples)
+    spec = read(data)
+    if spec.kind == "steady" or min(spec.frames, best.spec.frames) < 2:
+        return spec
+    return read(data, time_stride=time_stride_for(best, spec))
 
 
 def chosen_samples(best: Best, spec: FieldSpec, split: Split, limit: int | None) -> np.ndarray:
@@ -109,6 +105,7 @@ def evaluate(
         "split": split,
         "samples": len(samples),
         "grid": list(spec.grid),
+        "model_grid": list(best.spec.grid),
         "epoch": best.epoch,
         "validation_nrmse": best.validation,
         **measure.numbers(),
@@ -120,7 +117,7 @@ class _Trajectories:
     def __init__(self, best: Best, spec: FieldSpec) -> None:
         if spec.frames < 2:
             raise DataError(f"{spec.path} has {spec.frames} frame; a prediction is compared with the one after it")
-        self.ours = _Ours(best)
+        self.ours = _Ours(best, spec)
         self.spec = spec
         self.examples: list[Example] = []
         names = (*self.ours.rows, "persistence", "autoencoder")
@@ -149,7 +146,7 @@ class _Trajectories:
                 table = self.step if kind == KINDS[0] else self.rollout
                 table[f"{stage}_ensemble"].add(members.mean(0), after)
         self.step["persistence"].add(before, after)
-        self.step["autoencoder"].add(_reconstructed(self.ours.operator, after), after)
+        self.step["autoencoder"].add(self.ours.operator.reconstruct(after), after)
         self.rollout["persistence"].add(true[:, :1].expand_as(after), after)
         if len(self.examples) < EXAMPLES:
             whole = torch.cat([true[:, :1], self.ours.last.rollout(true[:, 0], times)], dim=1)
@@ -157,7 +154,7 @@ class _Trajectories:
             examples = [Example(int(sample), *(u.numpy() for u in pair)) for sample, *pair in rows]
             self.examples += examples[: EXAMPLES - len(self.examples)]
 
-    def _one_step(self, one: Surrogate, before_BTXC: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def _one_step(self, one: Any, before_BTXC: Tensor, generator: torch.Generator | None = None) -> Tensor:
         times, count = torch.as_tensor(self.spec.times, dtype=torch.float32), len(before_BTXC)
         cond_TK = one.conditions(0.0, 0.0, len(times) - 1).clone()
         cond_TK[:, 0], cond_TK[:, 1] = times.diff(), times[:-1]
@@ -184,8 +181,8 @@ class _Trajectories:
 
 class _Steady:
     def __init__(self, best: Best, spec: FieldSpec) -> None:
-        self.ours, self.forcing = _Ours(best), spec.parameter
-        self.mean_XC = _mean_solution(best)
+        self.ours, self.forcing = _Ours(best, spec), spec.parameter
+        self.mean_XC = to_grid(_mean_solution(best), best.spec, spec)
         self.examples: list[Example] = []
         self.step = {name: PdebenchMetrics() for name in (*self.ours.rows, "mean_field", "autoencoder")}
         self.left: dict[str, list[float]] = {name: [] for name in (*self.ours.rows, "data")}
@@ -197,7 +194,7 @@ class _Steady:
         )
         conditions = self.ours.operator.conditions(0.0, 0.0, len(given))
         found = {"mean_field": self.mean_XC.expand_as(true)}
-        found["autoencoder"] = _reconstructed(self.ours.operator, true.unsqueeze(1))[:, 0]
+        found["autoencoder"] = self.ours.operator.reconstruct(true.unsqueeze(1))[:, 0]
         for stage, one in self.ours.predictors.items():
             predicted = self.ours.timed(stage, len(given), partial(one.step, given, conditions))
             found[self.ours.row(stage)] = predicted
@@ -228,8 +225,8 @@ class _Steady:
 class _Ours:
     """What of a checkpoint is evaluated: each stage by itself, and ensembles of those that draw."""
 
-    def __init__(self, best: Best) -> None:
-        self.predictors: dict[str, Any] = best.predictors()
+    def __init__(self, best: Best, spec: FieldSpec) -> None:
+        self.predictors = predictors_for(best, spec)
         self.operator: Any = self.predictors["operator"]
         self.last: Any = self.predictors[best.stage]
         self.members = best.config.diffusion.members
@@ -273,14 +270,6 @@ class _Ours:
             "seconds_a_step": {stage: self.seconds[stage] / self.steps[stage] for stage in self.predictors},
             "ensembles": {name: found.result() for name, found in calibration.items()},
         }
-
-
-def _reconstructed(surrogate: Surrogate, u_BTXC: Tensor) -> Tensor:
-    """Returns the output field through encoder and decoder, no operator between them."""
-    field, name = len(surrogate.fields) - 1, surrogate.fields[-1]
-    u_NXC = surrogate.normalisation.normalise(name, u_BTXC.flatten(0, 1))
-    again = surrogate.decode(surrogate.autoencoder.encode(u_NXC, field))
-    return torch.unflatten(again, 0, tuple(u_BTXC.shape[:2]))
 
 
 def _mean_solution(best: Best) -> Tensor:

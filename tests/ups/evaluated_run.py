@@ -47,12 +47,12 @@ def write_darcy(path: Path):
     return path
 
 
-def make_run(folder: Path, task="advection1d") -> Path:
+def make_run(folder: Path, task="advection1d", **latent) -> Path:
     """Writes data and a best.pt whose operator is persistence in latent space; returns best.pt."""
     parameter = 0.4 if task == "advection1d" else 1.0
     plain = {
         "data": {"task": task, "parameter": parameter, "root": str(folder / "data")},
-        "latent": {"dim": 4, "hidden_dim": 8, "depth": 1, "num_heads": 2},
+        "latent": {"dim": 4, "hidden_dim": 8, "depth": 1, "num_heads": 2, **latent},
         "operator": {"hidden_dim": 8, "depths": [1], "group_size": 8, "num_heads": 2},
         "output": {"dir": str(folder)},
     }

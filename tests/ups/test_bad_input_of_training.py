@@ -68,7 +68,9 @@ def test_a_wrong_type_names_its_line(tmp_path: Path) -> None:
 def test_an_unknown_task_names_the_ones_there_are(tmp_path: Path) -> None:
     code, said = refused(tmp_path, data={"task": "advection"})
     assert code == 2
-    assert "data.task is 'advection'; it takes one of advection1d, burgers1d, darcy2d, reacdiff2d" in said[0]
+    assert (
+        "data.task is 'advection'; it takes one of advection1d, burgers1d, darcy2d, reacdiff2d, diffreact2d" in said[0]
+    )
 
 
 def test_more_ranks_than_samples(tmp_path: Path) -> None:

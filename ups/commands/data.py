@@ -42,7 +42,7 @@ def command() -> None:
 def generate(
     task: str | None, config: Path | None, overrides: tuple[str, ...], jobs: int | None, overwrite: bool, **options: Any
 ) -> None:
-    """Make the data file of TASK (advection1d, burgers1d, darcy2d, reacdiff2d), or the one --config needs."""
+    """Make the data file of TASK (advection1d, burgers1d, darcy2d, reacdiff2d, diffreact2d), or the one of --config."""
     from ups.data.fields import data_file, open_data
     from ups.data.generate import generate as make
     from ups.data.generate import stored_recipe

@@ -12,6 +12,7 @@ import torch
 from torch.utils.data import Dataset
 
 from ups.data.normalisation import Normalisation
+from ups.data.pairing import Pairing
 from ups.data.reader import FieldReader
 from ups.errors import DataError
 
@@ -44,12 +45,15 @@ class FrameDataset(Dataset[dict[str, Any]]):
 class PairDataset(Dataset[dict[str, Any]]):
     """What the operator maps to what: {"u_in", "u_out": (*grid, C), "cond": (3,), "sample", "frame"}.
 
-    Trajectories: one frame to the next, item by sample, then frame; cond = (lead time, time of the
-    input frame, log10 of the parameter's size). Steady problems: a to u, one item a sample; cond = (0, 0, log10).
+    Trajectories: pairs of frames, item by sample, then as `pairing` has them (one frame to the next); cond = (lead
+    time, time of the input frame, log10 of the parameter's size). Steady problems: a to u, one item a sample; cond =
+    (0, 0, log10). A pairing with R steps ahead adds {"u_later": (R, *grid, C), "cond_later": (R, 3), "known": (R,)}.
     `sample` and `frame` count in the file, after the time stride.
     """
 
-    def __init__(self, reader: FieldReader, samples: np.ndarray, normalisation: Normalisation) -> None:
+    def __init__(
+        self, reader: FieldReader, samples: np.ndarray, normalisation: Normalisation, pairing: Pairing | None = None
+    ) -> None:
         spec = reader.spec
         if spec.kind == "trajectory" and spec.frames < 2:
             raise DataError(
@@ -57,33 +61,34 @@ class PairDataset(Dataset[dict[str, Any]]):
                 hint="lower data.time_stride",
             )
         self.reader, self.samples, self.normalisation = reader, np.asarray(samples), normalisation
-        self._each = max(1, spec.frames - 1)
+        self.pairing = pairing or Pairing(spec.frames)
         self._log_parameter = float(np.log10(max(abs(spec.parameter), 1e-30)))
 
     def __len__(self) -> int:
-        return len(self.samples) * self._each
+        return len(self.samples) * len(self.pairing)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        position, frame = _place(index, len(self), self._each)
+        position, inner = _place(index, len(self), len(self.pairing))
         sample = int(self.samples[position])
-        u_in, u_out, cond = self._steady(sample) if self.reader.spec.kind == "steady" else self._step(sample, frame)
-        return {
-            "u_in": torch.from_numpy(u_in),
-            "u_out": torch.from_numpy(u_out),
-            "cond": torch.tensor(cond, dtype=torch.float32),
-            "sample": sample,
-            "frame": frame,
-        }
+        if self.reader.spec.kind == "steady":
+            return {**self._steady(sample), "sample": sample, "frame": 0}
+        return {**self._steps(sample, inner), "sample": sample, "frame": int(self.pairing.start_N[inner])}
 
-    def _step(self, sample: int, frame: int) -> tuple[np.ndarray, np.ndarray, tuple[float, float, float]]:
-        pair = self.normalisation.normalise("u", self.reader.frames(sample, frame, frame + 2))
-        now, then = self.reader.spec.times[frame : frame + 2]
-        return pair[0], pair[1], (float(then - now), float(now), self._log_parameter)
+    def _steps(self, sample: int, inner: int) -> dict[str, torch.Tensor]:
+        item = np.array([inner])
+        places = self.pairing.places(item)[0]
+        frames = self.reader.frames(sample, int(places[0]), int(places.max()) + 1)
+        u = torch.from_numpy(self.normalisation.normalise("u", frames[places - places[0]]))
+        cond = torch.from_numpy(self.pairing.conditions(self.reader.spec.times, self._log_parameter, item)[0])
+        found = {"u_in": u[0], "u_out": u[1], "cond": cond[0]}
+        if self.pairing.ahead:
+            known = torch.from_numpy(self.pairing.known(item)[0])
+            found |= {"u_later": u[2:], "cond_later": cond[1:], "known": known}
+        return found
 
-    def _steady(self, sample: int) -> tuple[np.ndarray, np.ndarray, tuple[float, float, float]]:
-        a = self.normalisation.normalise("a", self.reader.field(sample, "a"))
-        u = self.normalisation.normalise("u", self.reader.field(sample, "u"))
-        return a, u, (0.0, 0.0, self._log_parameter)
+    def _steady(self, sample: int) -> dict[str, torch.Tensor]:
+        a, u = (torch.from_numpy(self.normalisation.normalise(name, self.reader.field(sample, name))) for name in "au")
+        return {"u_in": a, "u_out": u, "cond": torch.tensor([0.0, 0.0, self._log_parameter])}
 
 
 def _place(index: int, length: int, each: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ups.config import DataConfig
-from ups.data import hdf5
+from ups.data import hdf5, trajectories
 from ups.data.field_spec import FieldSpec
 from ups.data.pde.equations import Equation, equation
 from ups.data.reader import FieldReader
@@ -69,10 +69,8 @@ def open_spec(
         )
     with hdf5.reading(path) as file:
         samples, frames, grid = _shape(file, path, found)
-        coordinates = tuple(
-            _axis(file, path, f"{axis}-coordinate", n) for axis, n in zip(found.AXES, grid, strict=True)
-        )
-        times = _times(file, path, frames) if found.KIND == "trajectory" else np.zeros(1)
+        coordinates = tuple(_axis(file, path, found, axis, n) for axis, n in zip(found.AXES, grid, strict=True))
+        times = _times(file, path, found, frames) if found.KIND == "trajectory" else np.zeros(1)
         parameters = _parameters(file, path, found, parameter)
     coordinates = tuple(axis[::space_stride] for axis in coordinates)
     times = times[::time_stride]
@@ -83,6 +81,7 @@ def open_spec(
         samples=min(samples, max_samples or samples),
         frames=len(times),
         grid=tuple(len(axis) for axis in coordinates),
+        channels=found.CHANNELS,
         coordinates=coordinates,
         times=times,
         periodic=found.PERIODIC,
@@ -95,9 +94,13 @@ def open_spec(
 def _shape(file: Any, path: Path, found: Equation) -> tuple[int, int, tuple[int, ...]]:
     axes = tuple(f"{axis}-coordinate" for axis in found.AXES)
     if found.KIND == "trajectory":
-        hdf5.require_datasets(file, path, found.TASK, ("tensor", *axes, "t-coordinate"))
-        samples, frames, *grid = _ranked(file, path, found, "tensor", ("samples", "frames", *found.AXES))
-        return samples, frames, tuple(grid)
+        samples, shape = trajectories.fields_of(file, path, found)
+        species = ("species",) if found.CHANNELS > 1 else ()
+        wanted = ("samples", "frames", *found.AXES, *species)
+        _check_shape(path, found, "'tensor'", (samples, *shape), wanted, trajectories.dtype_of(file, found))
+        if species and shape[-1] != found.CHANNELS:
+            raise DataError(f"{path} has {shape[-1]} species, {found.TASK} has {found.CHANNELS}")
+        return samples, shape[0], tuple(shape[1 : 1 + len(found.AXES)])
     hdf5.require_datasets(file, path, found.TASK, ("nu", "tensor", *axes))
     samples, *grid = _ranked(file, path, found, "nu", ("samples", *found.AXES))
     solution = _ranked(file, path, found, "tensor", ("samples", "1", *found.AXES))
@@ -107,27 +110,34 @@ def _shape(file: Any, path: Path, found: Equation) -> tuple[int, int, tuple[int,
 
 
 def _ranked(file: Any, path: Path, found: Equation, name: str, axes: tuple[str, ...]) -> tuple[int, ...]:
-    shape = tuple(file[name].shape)
+    return _check_shape(path, found, f"'{name}'", tuple(file[name].shape), axes, file[name].dtype)
+
+
+def _check_shape(
+    path: Path, found: Equation, name: str, shape: tuple[int, ...], axes: tuple[str, ...], dtype: np.dtype[Any]
+) -> tuple[int, ...]:
     if len(shape) != len(axes) or 0 in shape:
         wanted = f"({', '.join(axes)})"
         raise DataError(
-            f"{path}: '{name}' has shape {shape}, {found.TASK} needs {wanted}",
+            f"{path}: {name} has shape {shape}, {found.TASK} needs {wanted}",
             hint=f"is the task right? look inside: ups data info {path}",
         )
-    if file[name].dtype.kind != "f":
-        raise DataError(f"{path}: '{name}' holds {file[name].dtype}, floating-point numbers are needed")
+    if dtype.kind != "f":
+        raise DataError(f"{path}: {name} holds {dtype}, floating-point numbers are needed")
     return shape
 
 
-def _axis(file: Any, path: Path, name: str, cells: int) -> np.ndarray:
-    values = np.asarray(file[name][...], dtype=np.float64)
+def _axis(file: Any, path: Path, found: Equation, axis: str, cells: int) -> np.ndarray:
+    values = trajectories.coordinate(file, path, found, axis)
     if values.shape != (cells,):
-        raise DataError(f"{path}: '{name}' has shape {values.shape}, the fields have {cells} cells along that axis")
+        raise DataError(
+            f"{path}: '{axis}-coordinate' has shape {values.shape}, the fields have {cells} cells along that axis"
+        )
     return values
 
 
-def _times(file: Any, path: Path, frames: int) -> np.ndarray:
-    times = np.asarray(file["t-coordinate"][...], dtype=np.float64)
+def _times(file: Any, path: Path, found: Equation, frames: int) -> np.ndarray:
+    times = trajectories.coordinate(file, path, found, "t")
     # PDEBench stores the end of the last interval too: one time more than there are frames.
     if times.ndim != 1 or len(times) not in (frames, frames + 1):
         raise DataError(f"{path}: 't-coordinate' has shape {times.shape} for {frames} frames, {frames + 1} are usual")

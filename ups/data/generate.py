@@ -36,7 +36,8 @@ def generate(
     if path.exists() and _keep(recipe, path, overwrite):
         return False
     found = equation(recipe.task)
-    coordinates = dict.fromkeys(found.AXES, recipe.cell_centres)
+    begin, end = found.DOMAIN
+    coordinates = dict.fromkeys(found.AXES, begin + (end - begin) * recipe.cell_centres)
     if found.KIND == "trajectory":
         coordinates["t"] = recipe.times
     attributes = {RECIPE_ATTRIBUTE: recipe.to_json()}
@@ -59,7 +60,8 @@ def generate(
 
 def samples_of_a_piece(recipe: Recipe) -> int:
     """Returns how many samples one piece of work makes."""
-    values = recipe.frames * recipe.resolution ** len(equation(recipe.task).AXES)
+    found = equation(recipe.task)
+    values = recipe.frames * recipe.resolution ** len(found.AXES) * found.CHANNELS
     return int(np.clip(PIECE_VALUES // values, 1, PIECE_SAMPLES))
 
 

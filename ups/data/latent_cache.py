@@ -25,6 +25,7 @@ from ups.data.cache_folder import MANIFEST, remove
 from ups.data.cache_layouts import LAYOUTS, Array, Layout, Source
 from ups.data.fields import FieldSpec
 from ups.data.normalisation import Normalisation
+from ups.data.pairing import Pairing
 from ups.errors import DataError, UpsError, from_os_error
 
 FORMAT = 2
@@ -37,66 +38,69 @@ SPARE_BYTES = 64 << 20  # left free on the cache's disk, for what else a run wri
 class LatentPairDataset(Dataset[dict[str, Any]]):
     """The pairs of PairDataset as latents, in the same order: {"z_in", "z_out": (S, D), "cond": (3,), ...}.
 
+    What it has ahead of them is "z_later", (R, S, D).
+
     Files are opened in the process that reads, and mapped, so workers share one copy in the page cache.
     """
 
-    def __init__(self, folder: Path, split: str, spec: FieldSpec) -> None:
+    def __init__(self, folder: Path, split: str, spec: FieldSpec, pairing: Pairing | None = None) -> None:
         manifest = read_manifest(folder)
         self.folder, self.spec = folder, spec
         self.layout, self.arrays = manifest["layout"], _arrays(manifest)
         self._split = split
         self.samples = manifest["splits"][split]
-        self._each = max(1, spec.frames - 1)
+        self.pairing = pairing or Pairing(spec.frames)
         self._sample_numbers = np.asarray(self.samples, dtype=np.int64)
-        self._conditions = _conditions(spec, self._each)
+        self._log_parameter = float(np.log10(max(abs(spec.parameter), 1e-30)))
         self._open: dict[str, Source] = {}
 
     def __len__(self) -> int:
-        return len(self.samples) * self._each
+        return len(self.samples) * len(self.pairing)
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         one = self.batch([index])
-        return {name: values[0] if values.ndim > 1 else int(values) for name, values in one.items()}
+        return {name: int(values) if name in ("sample", "frame") else values[0] for name, values in one.items()}
 
     def batch(self, indices: Sequence[int]) -> dict[str, torch.Tensor]:
         """Returns the items stacked: one copy out of the page cache for each array, whatever the batch size."""
         index_B = np.asarray(indices)
         if index_B.min() < 0 or index_B.max() >= len(self):
             raise IndexError(f"item {index_B.min()} to {index_B.max()} of {len(self)}")
-        position_B, frame_B = np.divmod(index_B, self._each)
-        z_in, z_out = self._pair(position_B, frame_B)
-        return {
+        position_B, item_B = np.divmod(index_B, len(self.pairing))
+        z_in, z_out, *later = self._fields(position_B, item_B)
+        cond_BRK = torch.from_numpy(self._conditions(item_B))
+        found = {
             "z_in": z_in,
             "z_out": z_out,
-            "cond": torch.from_numpy(self._conditions[frame_B]),
+            "cond": cond_BRK[:, 0],
             "sample": torch.from_numpy(self._sample_numbers[position_B]),
-            "frame": torch.from_numpy(frame_B),
+            "frame": torch.from_numpy(self.pairing.start_N[item_B]),
         }
+        if later:
+            known = torch.from_numpy(self.pairing.known(item_B))
+            found |= {"z_later": torch.stack(later, dim=1), "cond_later": cond_BRK[:, 1:], "known": known}
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_open": {}}
 
-    def _pair(self, position_B: np.ndarray, frame_B: np.ndarray) -> Sequence[torch.Tensor]:
+    def _fields(self, position_B: np.ndarray, item_B: np.ndarray) -> Sequence[torch.Tensor]:
         if self.spec.kind == "steady":
-            return [self._source(field).take(position_B, frame_B[None])[0] for field in self.spec.fields]
+            return [self._source(field).take(position_B, item_B[None])[0] for field in self.spec.fields]
         (field,) = self.spec.fields
-        return self._source(field).take(position_B, np.stack([frame_B, frame_B + 1])).unbind(0)
+        return self._source(field).take(position_B, self.pairing.places(item_B).T).unbind(0)
+
+    def _conditions(self, item_B: np.ndarray) -> np.ndarray:
+        if self.spec.kind == "steady":
+            steady = np.array([0.0, 0.0, self._log_parameter], dtype=np.float32)
+            return np.tile(steady, (len(item_B), 1, 1))
+        return self.pairing.conditions(np.asarray(self.spec.times), self._log_parameter, item_B)
 
     def _source(self, field: str) -> Source:
         if field not in self._open:
             array = self.arrays[array_name(self._split, field)]
             self._open[field] = LAYOUTS[self.layout].open(self.folder, array)
         return self._open[field]
-
-
-def _conditions(spec: FieldSpec, each: int) -> np.ndarray:
-    """Returns (lead time, time of the input frame, log10 of the parameter's size) by input frame, (T, 3)."""
-    log_parameter = np.full(each, np.log10(max(abs(spec.parameter), 1e-30)))
-    if spec.kind == "steady":
-        times = lead = np.zeros(each)
-    else:
-        times, lead = np.asarray(spec.times)[:each], np.diff(np.asarray(spec.times))[:each]
-    return np.stack([lead, times, log_parameter], axis=1).astype(np.float32)
 
 
 def array_name(split: str, field: str) -> str:

@@ -78,7 +78,8 @@ def field_shapes(found: Equation, samples: int, coordinates: Mapping[str, np.nda
     """Returns the shape of each dataset that holds fields."""
     grid = tuple(len(coordinates[axis]) for axis in found.AXES)
     if found.KIND == "trajectory":
-        return {"tensor": (samples, len(coordinates["t"]) - 1, *grid)}
+        species = (found.CHANNELS,) if found.CHANNELS > 1 else ()
+        return {"tensor": (samples, len(coordinates["t"]) - 1, *grid, *species)}
     return {"nu": (samples, *grid), "tensor": (samples, 1, *grid)}
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ups.data import hdf5
+from ups.data import hdf5, trajectories
 from ups.data.field_spec import FieldSpec
+from ups.data.pde.equations import equation
 from ups.errors import DataError
 
 
@@ -23,6 +24,7 @@ class FieldReader:
         self.spec = spec
         self._file: Any = None
         self._pid = -1
+        self._groups: list[str] = []  # of samples, where each is one
 
     def __getstate__(self) -> dict[str, Any]:
         return {"spec": self.spec}
@@ -40,7 +42,7 @@ class FieldReader:
         self._check_range("frame", start, stop, self.spec.frames)
         self._check_range("sample", sample, sample + 1, self.spec.samples)
         stride = self.spec.time_stride
-        rows = self._read("tensor", (sample, slice(start * stride, (stop - 1) * stride + 1, stride)))
+        rows = self._read("tensor", sample, slice(start * stride, (stop - 1) * stride + 1, stride))
         return self._finite(rows, "u", sample, start)
 
     def field(self, sample: int, name: str) -> np.ndarray:
@@ -48,7 +50,7 @@ class FieldReader:
         if self.spec.kind != "steady" or name not in self.spec.fields:
             raise DataError(f"{self.spec.task} has no field '{name}' by sample: {self.spec.path}")
         self._check_range("sample", sample, sample + 1, self.spec.samples)
-        values = self._read("nu", (sample,)) if name == "a" else self._read("tensor", (sample, 0))
+        values = self._read("nu", sample, None) if name == "a" else self._read("tensor", sample, 0)
         checked: np.ndarray = self._finite(values[None], name, sample, 0)[0]
         return checked
 
@@ -64,15 +66,22 @@ class FieldReader:
             # and without it HDF5 would hand out the same descriptor with a shared read position.
             self.close()
             self._file, self._pid = hdf5.open_for_reading(self.spec.path), os.getpid()
+            grouped = trajectories.grouped(self._file, equation(self.spec.task))
+            self._groups = trajectories.sample_groups(self._file) if grouped else []
         return self._file
 
-    def _read(self, name: str, where: tuple[int | slice, ...]) -> np.ndarray:
+    def _read(self, name: str, sample: int, inside: int | slice | None) -> np.ndarray:
         try:
-            values = self._open()[name][where]
+            file = self._open()
+            if isinstance(inside, slice):
+                values = trajectories.rows(file, self._groups, sample, inside)
+            else:
+                values = file[name][sample if inside is None else (sample, inside)]
         except OSError as error:
             raise hdf5.unreadable(self.spec.path, error) from error
         # Whole rows are read and thinned out here: HDF5 walks a strided row element by element.
-        every = (..., *(slice(None, None, self.spec.space_stride),) * len(self.spec.grid))
+        species = (slice(None),) if self.spec.channels > 1 else ()
+        every = (..., *(slice(None, None, self.spec.space_stride),) * len(self.spec.grid), *species)
         return np.ascontiguousarray(values[every], dtype=np.float32)
 
     def _finite(self, rows: np.ndarray, name: str, sample: int, start: int) -> np.ndarray:
@@ -83,7 +92,7 @@ class FieldReader:
                 f"{self.spec.path}: field '{name}' holds NaN or infinite values in {place}",
                 hint=f"find all of them: ups data info {self.spec.path} --full; training on them ends in NaN",
             )
-        return rows[..., None]
+        return rows if self.spec.channels > 1 else rows[..., None]
 
     def _check_range(self, what: str, start: int, stop: int, count: int) -> None:
         if not 0 <= start < stop <= count:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from diagnostics.api import Range
 
-Task = Literal["advection1d", "burgers1d", "darcy2d", "reacdiff2d"]
+Task = Literal["advection1d", "burgers1d", "darcy2d", "reacdiff2d", "diffreact2d"]
 Count = Annotated[int, Range(least=1)]
 Positive = Annotated[float, Range(above=0)]
 ShareBelowOne = Annotated[float, Range(least=0, below=1)]

@@ -131,6 +131,8 @@ def checkpoint_bytes(config: UpsConfig, extent: Extent) -> int:
     """Returns about what the checkpoints take; a layer of width h has some 12 h^2 parameters."""
     operator, latent = config.operator, config.latent
     layers: int = 2 * sum(operator.depths) * 12 * operator.hidden_dim**2
+    if operator.architecture == "pdet_stack":  # a complex matrix for each of its waves
+        layers += sum(operator.depths) * (2 * operator.modes) ** len(extent.grid) * operator.hidden_dim**2
     coder: int = 2 * latent.depth * 12 * latent.hidden_dim**2 + latent.patch ** len(extent.grid) * latent.hidden_dim
     return (layers + coder) * FLOAT_BYTES * CHECKPOINT_COPIES
 

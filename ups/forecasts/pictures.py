@@ -25,6 +25,8 @@ def draw(path: Path, spec: FieldSpec) -> list[Path]:
         sample = int(file.attrs["samples"][0])
         predicted = np.asarray(file["tensor"][0])
         spread = np.asarray(file["spread"][0]) if "spread" in file else None
+    if spec.channels > 1:  # the first species is shown
+        predicted, spread = predicted[..., 0], None if spread is None else spread[..., 0]
     reader = FieldReader(spec)
     steady = spec.kind == "steady"
     truth = reader.field(sample, "u")[None, ..., 0] if steady else reader.frames(sample, 0, spec.frames)[..., 0]

@@ -22,6 +22,7 @@ from ups.data.pde.equations import equation
 from ups.data.pdebench_file import new_file
 from ups.errors import ConfigError
 from ups.evaluate import CORRECTIONS
+from ups.forecasts.other_grid import predictors_for
 from ups.forecasts.physics_score import physics_score
 
 AT_ONCE = 8  # samples
@@ -101,7 +102,7 @@ def stage_for(best: Best, wish: Wish) -> str:
 
 
 def _predictor(best: Best, spec: FieldSpec, stage: str) -> _Predictor:
-    one: Any = best.predictors()[stage]
+    one: Any = predictors_for(best, spec)[stage]
     if spec.kind == "steady":
         conditions = best.surrogate().conditions
         return lambda given, generator=None: one.step(given, conditions(0.0, 0.0, len(given)), generator)
@@ -136,5 +137,5 @@ def _fields(reader: FieldReader, samples: np.ndarray, predictor: _Predictor, wis
 def _with_first(given_BXC: Tensor, predicted: Tensor, steady: bool) -> np.ndarray:
     """Returns what the file's dataset holds: the first frame and those after it, or the solution with its axis of 1."""
     frames = predicted.unsqueeze(1) if steady else torch.cat([given_BXC.unsqueeze(1), predicted], dim=1)
-    array: np.ndarray = frames[..., 0].numpy()
+    array: np.ndarray = (frames[..., 0] if frames.shape[-1] == 1 else frames).numpy()
     return array

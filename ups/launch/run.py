@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ups.config import UpsConfig
 from ups.data import ram_disk
 from ups.data.fields import FieldSpec, open_data
+from ups.data.pairing import pairing_of
 from ups.data.sampler import check_enough
 from ups.data.several.problems import problems
 from ups.data.several.task_sampler import check_epochs, check_together
@@ -165,6 +166,8 @@ def _checked_problem(config: UpsConfig, request: Request, nproc: int) -> FieldSp
     spec = open_data(config.data)
     train_samples = len(split_samples(spec.samples, config.data).train)
     check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config, request.stages)), nproc)
+    if "operator" in request.stages:
+        pairing_of(config.objective, spec)
     if "steady" in request.stages and spec.kind != "steady":
         raise ConfigError(
             f"stage steady solves steady problems, and {spec.task} goes on in time",

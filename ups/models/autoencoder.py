@@ -42,9 +42,9 @@ class FieldAutoencoder(nn.Module):
         self.periodic = periodic
         numbers = channels * config.patch ** len(self.grid)
         self.exact, self.numbers = config.exact, numbers
-        if config.exact and config.dim <= numbers:
+        if config.exact and config.dim < numbers:
             raise ConfigError(
-                f"latent.exact needs latent.dim above the {numbers} numbers of one patch, and it is {config.dim}",
+                f"latent.exact needs latent.dim of at least the {numbers} numbers of one patch, and it is {config.dim}",
                 hint="make latent.dim larger or latent.patch smaller",
             )
         self.stem = FieldLinear(len(fields), numbers, config.hidden_dim)

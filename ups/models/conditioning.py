@@ -57,3 +57,19 @@ class PlainNorm(nn.Module):
     def forward(self, x_BXH: Tensor, _cond: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the normed tokens (B, X, H) and a gate of 1."""
         return self.norm(x_BXH), x_BXH.new_ones(())
+
+
+class Modulation(nn.Module):
+    """Scale, shift and gate from the conditions, without any norm; at the start it changes nothing."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.modulate = nn.Linear(width, 3 * width)
+        nn.init.zeros_(self.modulate.weight)
+        nn.init.zeros_(self.modulate.bias)
+
+    def forward(self, x_BXH: Tensor, cond_BH: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns the tokens (B, X, H) and the gate (B, 1..., H) for what is made of them."""
+        shape = (x_BXH.shape[0], *(1 for _ in x_BXH.shape[1:-1]), -1)
+        scale, shift, gate = self.modulate(cond_BH).reshape(shape).chunk(3, dim=-1)
+        return x_BXH * (1 + scale) + shift, 1 + gate

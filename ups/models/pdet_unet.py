@@ -20,6 +20,7 @@ from ups.config import OperatorConfig
 from ups.errors import ConfigError
 from ups.models.attention import ChannelSeparatedAttention
 from ups.models.conditioning import AdaptiveNorm, ConditionEmbedding, PlainNorm
+from ups.models.input_noise import noisy
 from ups.models.pyramid import MergeTokens, SplitTokens, level_grids
 from ups.models.stencil import Stencil
 
@@ -57,11 +58,8 @@ class PdetUnet(nn.Module):
 
     def forward(self, z_BSD: Tensor, cond_BK: Tensor) -> Tensor:
         """Returns the latents after the lead time, (B, S, D)."""
-        if self.training and self.input_noise:
-            # The target stays clean: the operator learns to pull back what its own errors push off the data.
-            # Its size is that of each sample by itself, so that it does not depend on how a batch is cut over ranks.
-            scale_B11 = z_BSD.detach().std(dim=(1, 2), keepdim=True)
-            z_BSD = z_BSD + self.input_noise * scale_B11 * torch.randn_like(z_BSD)
+        if self.training:
+            z_BSD = noisy(z_BSD, self.input_noise)
         cond_BH = cond_BK if self.condition is None else self.condition(cond_BK)
         x_BXH = self.lift(torch.unflatten(z_BSD, 1, self.grids[0]))
         kept = []

@@ -82,6 +82,12 @@ class Surrogate(nn.Module):
             u_BQC = torch.unflatten(u_BQC, 1, self.autoencoder.grid)
         return self.normalisation.denormalise(self.fields[field], u_BQC)
 
+    def reconstruct(self, u_BTXC: Tensor) -> Tensor:
+        """Returns frames of the output field through encoder and decoder, no operator between them, physical units."""
+        field = len(self.fields) - 1
+        u_NXC = self.normalisation.normalise(self.fields[field], u_BTXC.flatten(0, 1))
+        return torch.unflatten(self.decode(self.autoencoder.encode(u_NXC, field)), 0, tuple(u_BTXC.shape[:2]))
+
     def step(self, u_BXC: Tensor, cond_BK: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Returns the field one step later (steady problems: the solution), (B, X, C), physical units.
 

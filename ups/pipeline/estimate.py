@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ups.data.fields import open_data
+from ups.data.pairing import pairing_of
 from ups.data.splits import split_samples
 from ups.pipeline import programs
 from ups.pipeline.engine import Experiment
@@ -26,11 +27,12 @@ def estimate(experiment: Experiment) -> dict[str, Any]:
         found = json.loads(result.read_text(encoding="utf-8"))
     spec = open_data(config.data)
     training = len(split_samples(spec.samples, config.data).train)
-    frames, pairs = spec.frames * len(spec.fields), max(1, spec.frames - 1)
+    each = dict.fromkeys(config.stages.run, max(1, spec.frames - 1))
+    each |= {"autoencoder": spec.frames * len(spec.fields), "operator": len(pairing_of(config.objective, spec))}
     seconds = {}
     for name in config.stages.run:
         settings = getattr(config.stages, name)
-        batches = math.ceil(training * (frames if name == "autoencoder" else pairs) / settings.batch_size)
+        batches = math.ceil(training * each[name] / settings.batch_size)
         steps = settings.epochs * batches
         seconds[name] = found["step_s"][name] * min(steps, settings.max_steps or steps)
     total = sum(seconds.values())

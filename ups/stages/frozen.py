@@ -60,6 +60,15 @@ class FrozenModels:
         return at_least_float32(z_in), at_least_float32(z_out)
 
     @torch.no_grad()
+    def later(self, batch: Batch, steps: int) -> Tensor:
+        """Returns the latents of so many steps after the target, (B, R, S, D), float32 or more."""
+        if "z_later" in batch:
+            return at_least_float32(batch["z_later"][:, :steps])
+        u_BRXC = batch["u_later"][:, :steps]
+        z_NSD = self.autoencoder.encode(u_BRXC.flatten(0, 1), self.last)
+        return at_least_float32(torch.unflatten(z_NSD, 0, tuple(u_BRXC.shape[:2])))
+
+    @torch.no_grad()
     def predicted(self, z_in_BSD: Tensor, cond_BK: Tensor) -> Tensor:
         """Returns the operator's prediction, (B, S, D), float32 or more."""
         return at_least_float32(self.operator(z_in_BSD, cond_BK))

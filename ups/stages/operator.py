@@ -13,8 +13,14 @@ from torch import Tensor, nn
 
 from ups.checkpoint import build_latent_operator
 from ups.config import UpsConfig
-from ups.losses import at_least_float32, mse
+from ups.data.pairing import pairing_of
+from ups.losses import at_least_float32, relative_l2
 from ups.metrics import nrmse_per_sample
+from ups.objective.fine_structure import fine_structure_error
+from ups.objective.horizon import Horizon
+from ups.objective.inverse_error import inverse_error
+from ups.objective.latent_error import latent_error
+from ups.objective.rollout import rollout_error
 from ups.stages.contract import Batch, Quiet
 from ups.stages.frozen import FrozenModels, Trained
 from ups.stages.material import Material, alone
@@ -22,16 +28,47 @@ from ups.stages.pairs import latent_pairs
 
 
 class LatentStep(nn.Module):
-    """The operator with its loss: mean squared error in latent space, one number a sample."""
+    """The operator with its loss, one number a sample: `objective` says of which terms it is made."""
 
-    def __init__(self, operator: nn.Module, encoder: FrozenModels) -> None:
+    def __init__(self, operator: nn.Module, encoder: FrozenModels, horizon: Horizon) -> None:
         super().__init__()
-        self.operator, self.encoder = operator, encoder
+        self.operator, self.encoder, self.horizon = operator, encoder, horizon
 
     def forward(self, batch: Batch) -> Tensor:
-        """Returns the loss of each sample, (B,); the batch holds latents or fields."""
+        """Returns the loss of each sample, (B,); the batch holds latents or fields.
+
+        Without "draw", the step of the training, as checks make it, it is the loss of the first step.
+        """
+        number = int(batch["draw"][0]) if "draw" in batch else 0
         z_in, z_out = self.encoder.pair(batch)
-        return mse(at_least_float32(self.operator(z_in, batch["cond"])), z_out)
+        z_hat = at_least_float32(self.operator(z_in, batch["cond"]))
+        loss_B = self._error(z_hat, z_out, number)
+        steps = self.horizon.rollout(number) if "known" in batch else 0
+        if not steps:
+            return loss_B
+        later, cond, known = self.encoder.later(batch, steps), batch["cond_later"], batch["known"][:, :steps]
+        return rollout_error(
+            self.operator,
+            (z_hat, loss_B),
+            later,
+            cond,
+            known,
+            lambda answer, target: self._error(answer, target, number),
+            push_forward=self.horizon.objective.push_forward,
+        )
+
+    def _error(self, answer_BSD: Tensor, target_BSD: Tensor, number: int) -> Tensor:
+        objective, frozen = self.horizon.objective, self.encoder
+        loss_B = latent_error(answer_BSD, target_BSD, objective.measure)
+        if objective.decoded or objective.spectral:
+            answer, target = frozen.decoded(answer_BSD), frozen.decoded(target_BSD)
+            if objective.decoded:
+                loss_B = loss_B + objective.decoded * relative_l2(answer, target)
+            if objective.spectral:
+                loss_B = loss_B + objective.spectral * fine_structure_error(answer, target)
+        if (weight := self.horizon.inverse(number)) > 0:
+            loss_B = loss_B + weight * inverse_error(frozen.autoencoder, answer_BSD, target_BSD, frozen.last)
+        return loss_B
 
 
 class Stage(Quiet):
@@ -51,11 +88,15 @@ class Stage(Quiet):
         self.config, self.device, self.trained = config, device, trained or {}
         self.material = material = material if material is not None else alone(config)
         self.encoder = FrozenModels(config, material, device, self.trained, operator=False)
-        self.train_dataset, self.validation_dataset = latent_pairs(config, material, cached=cached)
+        pairing = pairing_of(config.objective, material.spec)
+        self.train_dataset, self.validation_dataset = latent_pairs(config, material, cached=cached, pairing=pairing)
 
     def build(self) -> LatentStep:
         """Returns the untrained module, on the CPU."""
-        return LatentStep(build_latent_operator(self.config, self.material.spec), self.encoder)
+        settings = self.config.stages.operator
+        total = settings.epochs * -(-len(self.train_dataset) // settings.batch_size)  # type: ignore[arg-type]
+        operator = build_latent_operator(self.config, self.material.spec)
+        return LatentStep(operator, self.encoder, Horizon(self.config.objective, total))
 
     def validate(self, module: nn.Module, batch: Batch) -> dict[str, Tensor]:
         """Returns the nRMSE of each sample after one step, decoded, physical units, (B,)."""

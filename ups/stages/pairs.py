@@ -11,25 +11,31 @@ from torch.utils.data import Dataset
 from ups.config import UpsConfig
 from ups.data.datasets import PairDataset
 from ups.data.latent_cache import LatentPairDataset
+from ups.data.pairing import Pairing
 from ups.stages.contract import Batch
 from ups.stages.material import Material
 
 Pairs = Dataset[dict[str, Any]]
 
 
-def latent_pairs(config: UpsConfig, material: Material, *, cached: bool) -> tuple[Pairs, Pairs]:
-    """Returns the pairs of training and validation; those of validation with the field that is to come out."""
-    train, validation = field_pairs(material)
+def latent_pairs(
+    config: UpsConfig, material: Material, *, cached: bool, pairing: Pairing | None = None
+) -> tuple[Pairs, Pairs]:
+    """Returns the pairs of training, as `pairing` has them, and those of validation, one frame to the next.
+
+    Those of validation come with the field that is to come out.
+    """
+    train, validation = field_pairs(material, pairing)
     if not cached:
         return train, validation
-    latents = [LatentPairDataset(config.cache_dir, split, material.spec) for split in ("train", "validation")]
-    return latents[0], WithTruth(latents[1], validation)
+    latents = LatentPairDataset(config.cache_dir, "train", material.spec, pairing)
+    return latents, WithTruth(LatentPairDataset(config.cache_dir, "validation", material.spec), validation)
 
 
-def field_pairs(material: Material) -> tuple[PairDataset, PairDataset]:
+def field_pairs(material: Material, pairing: Pairing | None = None) -> tuple[PairDataset, PairDataset]:
     """Returns the pairs of training and validation as fields."""
     splits = material.splits
-    train = PairDataset(material.reader, splits.train, material.normalisation)
+    train = PairDataset(material.reader, splits.train, material.normalisation, pairing)
     return train, PairDataset(material.reader, splits.validation, material.normalisation)
 
 

@@ -33,6 +33,12 @@ def _misfits(config: UpsConfig, ranks: int, gpus: bool) -> Iterator[tuple[str, s
     training = config.training
     yield from _of_strategy(training, ranks, gpus)
     yield from misfits(config)
+    if training.strategy in SHARDED and ranks > 1 and config.objective.rollout:
+        yield (
+            f"objective.rollout calls the operator several times in a step, and {training.strategy} has its ranks"
+            " exchange weights as often in every step",
+            "training.strategy=ddp, or objective.rollout=0",
+        )
     cut = [name for name in config.stages.run if getattr(config.stages, name).accumulate > 1]
     if training.micro_batch is not None and cut:
         yield (

@@ -20,6 +20,7 @@ TIMED = ("seconds",)
 RANDOM: dict[str, Any] = {
     "latent": {"query_points": 9},
     "operator": {"dropout": 0.1, "input_noise": 0.05},
+    "objective": {"rollout": 2, "rollout_from": 0.3, "inverse": 0.1},  # both change from step to step
     "training": {"checkpoint_every_steps": 3},
 }
 

@@ -31,7 +31,7 @@ def test_wrong_use_is_one_sentence_and_exit_code_2(tmp_path):
     unknown = ups("generate", "heat1d", "--root", tmp_path)
     assert (unknown.returncode, unknown.stderr) == (
         2,
-        "error: unknown task 'heat1d'\n  the tasks are advection1d, burgers1d, darcy2d, reacdiff2d\n",
+        "error: unknown task 'heat1d'\n  the tasks are advection1d, burgers1d, darcy2d, reacdiff2d, diffreact2d\n",
     )
     missing = ups("info", tmp_path / "none.hdf5")
     assert (missing.returncode, missing.stderr.splitlines()[0]) == (

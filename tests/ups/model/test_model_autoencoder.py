@@ -143,7 +143,9 @@ def test_a_configuration_that_does_not_fit_says_so_in_one_sentence(changes, grid
     assert caught.value.message == message
 
 
-@pytest.mark.parametrize(("grid", "dim", "periodic"), [((32,), 6, True), ((8, 12), 20, False), ((8, 8), 20, True)])
+@pytest.mark.parametrize(
+    ("grid", "dim", "periodic"), [((32,), 4, True), ((32,), 6, True), ((8, 12), 20, False), ((8, 8), 20, True)]
+)
 def test_exact_latents_reconstruct_every_cell_before_any_training_and_train_with_all_their_weights(grid, dim, periodic):
     config = LatentConfig(dim=dim, patch=4, hidden_dim=16, depth=1, num_heads=2, exact=True)
     model = FieldAutoencoder(config, grid=grid, channels=1, fields=("u",), periodic=periodic)
@@ -152,5 +154,5 @@ def test_exact_latents_reconstruct_every_cell_before_any_training_and_train_with
     assert (again - u).abs().max() < 1e-4
     again.square().mean().backward()
     assert all(weight.grad is not None for weight in model.parameters())
-    with pytest.raises(ConfigError, match=r"latent\.exact needs latent.dim above"):
-        FieldAutoencoder(dataclasses.replace(config, dim=4), grid=grid, channels=1, fields=("u",), periodic=periodic)
+    with pytest.raises(ConfigError, match=r"latent\.exact needs latent.dim of at least"):
+        FieldAutoencoder(dataclasses.replace(config, dim=3), grid=grid, channels=1, fields=("u",), periodic=periodic)

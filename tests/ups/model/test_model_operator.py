@@ -199,7 +199,7 @@ def test_a_configuration_that_does_not_fit_says_so_in_one_sentence(changes, mess
     ("architecture", "message"),
     [
         ("pdet_unit", "operator.architecture 'pdet_unit' is unknown; did you mean 'pdet_unet'?"),
-        ("zzz", "operator.architecture 'zzz' is unknown; known: pdet_unet"),
+        ("zzz", "operator.architecture 'zzz' is unknown; known: pdet_stack, pdet_unet"),
         ("torch.nn:Linaer", "operator.architecture torch.nn:Linaer: torch.nn has no 'Linaer'; did you mean 'Linear'?"),
         ("nowhere.at_all:X", "operator.architecture nowhere.at_all:X cannot be imported: No module named 'nowhere'"),
         ("no/file.py:X", "operator.architecture no/file.py:X: there is no file no/file.py"),

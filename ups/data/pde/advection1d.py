@@ -22,6 +22,8 @@ PERIODIC = True
 PARAMETER = "beta"
 POSITIVE_PARAMETER = False
 CONSERVES = True
+CHANNELS = 1
+DOMAIN = (0.0, 1.0)
 
 
 def file_name(parameter: float) -> str:

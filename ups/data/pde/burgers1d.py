@@ -25,6 +25,8 @@ PERIODIC = True
 PARAMETER = "Nu"
 POSITIVE_PARAMETER = True
 CONSERVES = True
+CHANNELS = 1
+DOMAIN = (0.0, 1.0)
 
 LEAST_CELLS = 1024  # PDEBench's resolution
 CFL = 0.4

@@ -29,6 +29,8 @@ PERIODIC = False
 PARAMETER = "beta"
 POSITIVE_PARAMETER = True
 CONSERVES = False
+CHANNELS = 1
+DOMAIN = (0.0, 1.0)
 
 BATCH = 200  # samples whose common mean is the threshold
 GAUSSIANS = 5

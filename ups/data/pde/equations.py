@@ -27,6 +27,8 @@ class Equation(Protocol):
     PARAMETER: str  # the attribute of PDEBench's files that holds the number in their name
     POSITIVE_PARAMETER: bool  # a viscosity or a forcing below zero has no solution
     CONSERVES: bool  # the mean over the domain stays what it is
+    CHANNELS: int  # species: numbers at each place
+    DOMAIN: tuple[float, float]  # where each space axis begins and ends
 
     def file_name(self, parameter: float) -> str:
         """Returns PDEBench's name of the file for one value of the parameter."""

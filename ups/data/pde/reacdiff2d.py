@@ -1,7 +1,7 @@
 """Diffusion-reaction u_t = nu (u_xx + u_yy) + rho u (1 - u), rho = 1, on the periodic unit square.
 
 PDEBench's 1-D diffusion-reaction equation in two dimensions; PDEBench's own 2-D one has two species, another reaction
-and walls, and cannot be read here. Strang splitting: half a step of diffusion, exact in Fourier space; the reaction,
+and walls: diffreact2d. Strang splitting: half a step of diffusion, exact in Fourier space; the reaction,
 exact (logistic growth); half a step of diffusion. Of second order in time, for any step stable, and 0 < u < 1 stays so
 but for what the grid does not resolve. Initial data: a logistic function of random waves, up to three periods an axis.
 
@@ -25,6 +25,8 @@ PERIODIC = True
 PARAMETER = "Nu"
 POSITIVE_PARAMETER = True
 CONSERVES = False
+CHANNELS = 1
+DOMAIN = (0.0, 1.0)
 
 RHO = 1.0
 MODES = 3  # periods of the initial waves along each axis, at most
