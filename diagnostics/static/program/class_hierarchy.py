@@ -60,6 +60,11 @@ class ClassHierarchy(NameResolution):
         if module is not None:
             own = [node for node in kind.body if isinstance(node, ast.Assign)]
             found += [(node.value, module) for node in own if any(last_name(one) == name for one in node.targets)]
+            found += [
+                (node.value, module)
+                for node in kind.body
+                if isinstance(node, ast.AnnAssign) and node.value is not None and last_name(node.target) == name
+            ]
         if not found and depth:
             for parent in self.bases(kind):
                 found += self.class_attributes(parent, name, depth - 1)
@@ -168,7 +173,10 @@ class ClassHierarchy(NameResolution):
         if isinstance(value, ast.Name) and value.id == "self" and (kind := self.class_of(function)) is not None:
             yield kind
         elif isinstance(value, ast.Call):
-            made = self.class_named(last_name(value.func), value.func, function.file)
+            if isinstance(value.func, ast.Name) and value.func.id == "cls":
+                made = self.class_of(function)
+            else:
+                made = self.class_named(last_name(value.func), value.func, function.file)
             if made is not None:
                 yield made
                 return
@@ -216,27 +224,33 @@ class ClassHierarchy(NameResolution):
             yield from ((one.value, caller) for one in call.keywords if one.arg == name)
             if 0 <= at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1]):
                 yield call.args[at], caller
-        for values, caller in self._started_with.get(id(function), ()):
-            if 0 <= at < len(values):
-                yield values[at], caller
+        for values, caller, numbered in self._started_with.get(id(function), ()):
+            given = values[at - numbered : at - numbered + 1] if at >= numbered else []
+            if given and not any(isinstance(one, ast.Starred) for one in values[: at - numbered + 1]):
+                yield given[0], caller
 
     @property
-    def _started_with(self) -> dict[int, list[tuple[list[ast.expr], Function]]]:
-        """What functions are given that run as processes or threads: `Process(target=f, args=(x, y))`."""
+    def _started_with(self) -> dict[int, list[tuple[list[ast.expr], Function, int]]]:
+        """What functions are given that run as processes or threads, and whether a number comes before it.
+
+        `Process(target=f, args=(x, y))`, `spawn(f, args=(x, y))`.
+        """
         if self._starts is None:
             self._starts = {}  # while it is being worked out
-            found: dict[int, list[tuple[list[ast.expr], Function]]] = defaultdict(list)
-            for name in ("Process", "Thread"):
+            found: dict[int, list[tuple[list[ast.expr], Function, int]]] = defaultdict(list)
+            for name in ("Process", "Thread", "spawn", "start_processes"):
+                numbered = int(name in ("spawn", "start_processes"))
                 for call, function in self.calls_by_name.get(name, ()):
-                    given = {one.arg: one.value for one in call.keywords}
-                    target, values = given.get("target"), given.get("args")
+                    given = dict(zip(("fn", "args"), call.args, strict=False)) if numbered else {}
+                    given.update({one.arg: one.value for one in call.keywords if one.arg is not None})
+                    target, values = given.get("fn" if numbered else "target"), given.get("args")
                     if target is not None and isinstance(values, (ast.Tuple, ast.List)):
                         for one in self.meant(target, function):
-                            found[id(one)].append((values.elts, function))
+                            found[id(one)].append((values.elts, function, numbered))
             self._starts = found
         return self._starts
 
-    _starts: dict[int, list[tuple[list[ast.expr], Function]]] | None = None
+    _starts: dict[int, list[tuple[list[ast.expr], Function, int]]] | None = None
 
     def callers(self, function: Function) -> list[tuple[ast.Call, Function]]:
         """Returns the calls that may run a function; those of an `__init__` make its class."""

@@ -24,8 +24,7 @@ HEALTHY = Path(__file__).parent / "healthy"
 RULES = rules_of_files()
 NOT_FOUND = {
     "accumulation_ends_uneven", "exception_then_barrier", "polled_and_logged", "threads_before_the_pool",
-    "impala_actors", "latent_pairs", "llm_corpus_prep", "nanolm_accum", "pose_resume", "ppo_walkers",
-    "segmenter_pl", "slurm_xray", "tensor_parallel_mlp", "two_node_spawn",
+    "impala_actors", "latent_pairs", "nanolm_accum", "pose_resume", "segmenter_pl", "slurm_xray",
 }  # fmt: skip
 
 

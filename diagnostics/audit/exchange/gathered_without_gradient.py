@@ -1,0 +1,191 @@
+"""A loss over gathered features whose gradient does not come back.
+
+What it does: flags all_gather and all_gather_into_tensor of features in a loss, in a program that trains, where the
+rank's own part is not put back into the list and no autograd-aware gather is used.
+
+Why it matters: all_gather copies numbers, and what it gives has no graph. The loss falls for a while or not at all: the
+gradient of the gathered features is zero, or backward raises that nothing requires a gradient.
+
+Bad:
+
+    dist.all_gather(parts, features)
+    loss = contrastive(torch.cat(parts))
+
+Good:
+
+    dist.all_gather(parts, features)
+    parts[dist.get_rank()] = features
+    loss = contrastive(torch.cat(parts))
+
+or torch.distributed.nn.all_gather, which sends the gradients of the other ranks back as well.
+
+What it cannot see: features that are meant to have no gradient, unless detach() or no_grad() says so.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.autograd.grad_mode import grad_enabled
+from diagnostics.static.dataflow.taint_sources import LOSS_NAME
+from diagnostics.static.dataflow.value_origins import origins
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.import_closure import ImportClosures
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_calls
+
+CODE = "A221"
+NAME = "gathered-without-gradient"
+SEVERITY = Severity.WARNING
+WORDS = ("all_gather", "all_gather_into_tensor")
+CHECKLIST = "what is gathered for a loss keeps its gradient"
+_LISTS = {"all_gather": ("tensor_list", "tensor"), "all_gather_into_tensor": ("output_tensor", "input_tensor")}
+_PLAIN = frozenset(
+    ["torch.tensor", "torch.ByteTensor", "torch.LongTensor", "torch.zeros", "torch.ones", "torch.empty", "torch.full"]
+)
+_OF_LOSS = re.compile(r"loss|criterion|contrastive|info_?nce|(?:^|_)nce(?:_|$)", re.IGNORECASE)
+_NUMBERS = frozenset(["item", "tolist", "numpy", "int", "float", "len", "numel", "argmax", "loads", "detach"])
+_ROUNDS = 2
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the gathers for a loss by which the gradient is lost."""
+    words = project.fact(ImportClosures).words(file.shown)
+    if "backward" not in words or file.is_test:
+        return
+    for one in operation_calls(file, project):
+        if one.op not in _LISTS or _keeps_gradient(one, project):
+            continue
+        used = _use_in_loss(one, project)
+        if used is None:
+            continue
+        node, where = used
+        yield violation(
+            file,
+            one.call,
+            f"{one.op}() copies numbers without their graph, and a loss is made of them: the gradient of what was "
+            "gathered is lost",
+            "put the rank's own part back: parts[dist.get_rank()] = features; or torch.distributed.nn.all_gather",
+            steps=(step(project.file_with(where), node, "the loss is made of what was gathered"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _keeps_gradient(one: CollectiveCallSite, project: Project) -> bool:
+    """Whether the function puts the own part back, has a backward of its own, or wants no gradient."""
+    given = one.argument(_LISTS[one.op][1])
+    if given is None or any(isinstance(node, ast.Attribute) and node.attr == "detach" for node in walk(given)):
+        return True
+    for value in one.function.assigned.get(ast.unparse(given), ()):
+        if any(isinstance(node, ast.Attribute) and node.attr in ("detach", "data") for node in walk(value)):
+            return True
+    if any(_is_cut(value, where, project) for value, where in origins(given, one.function, project)):
+        return True
+    if _other_way(one, project.file_with(one.function)):
+        return True
+    if _is_in_function_class(one.function, project) or _is_off(one.call, one.function, project):
+        return True
+    parts = one.argument(_LISTS[one.op][0])
+    kept = ast.unparse(parts) if parts is not None else ""
+    # Stored into, concatenated with the own features, or replaced: the rank's own part is in the graph.
+    for node in one.function.nodes_of((ast.Assign, ast.Call)):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Subscript) and ast.unparse(target.value) == kept for target in node.targets
+        ):
+            return True
+    return any(
+        isinstance(node, (ast.List, ast.BinOp)) and ast.unparse(given) in ast.unparse(node)
+        for call in one.function.nodes_of(ast.Call)
+        if isinstance(call, ast.Call) and last_name(call.func) in ("cat", "concat", "concatenate", "stack", "vstack")
+        for node in call.args
+    )
+
+
+def _is_cut(value: ast.expr, function: Function, project: Project) -> bool:
+    """Whether what is gathered has no graph: detached, made of numbers, or computed without gradients."""
+    if any(isinstance(node, ast.Attribute) and node.attr in ("detach", "data") for node in walk(value)):
+        return True
+    if isinstance(value, ast.Call) and project.name(value.func, function) in _PLAIN:
+        return True
+    return _is_off(value, function, project)
+
+
+def _other_way(one: CollectiveCallSite, file: ProjectFile) -> bool:
+    """Whether the program chooses between this gather and another one: it knows that they differ."""
+    gathers = [
+        node for node in one.function.nodes_of(ast.Call)
+        if isinstance(node, ast.Call) and node is not one.call and "gather" in last_name(node.func).lower()
+    ]  # fmt: skip
+    around = file.parents.get(one.call)
+    while around is not None and around is not one.function.syntax:
+        if isinstance(around, (ast.If, ast.IfExp)):
+            return bool(gathers)
+        around = file.parents.get(around)
+    returning = [node for node in one.function.nodes_of(ast.If) if isinstance(node, ast.If)]
+    return any(node in gathers for test in returning for part in test.body for node in walk(part))
+
+
+def _is_off(node: ast.AST, function: Function, project: Project) -> bool:
+    return grad_enabled(node, function, project.file_with(function), project) is False
+
+
+def _is_in_function_class(function: Function, project: Project) -> bool:
+    """Whether it is the forward of a torch.autograd.Function, which says itself what comes back."""
+    kind = project.class_of(function)
+    return kind is not None and any(last_name(base) == "Function" for base in kind.bases)
+
+
+def _use_in_loss(one: CollectiveCallSite, project: Project) -> tuple[ast.AST, Function] | None:
+    """Returns where a loss is made of what is gathered: here, or where a function gives it back."""
+    parts = one.argument(_LISTS[one.op][0])
+    names = {node.id for node in walk(parts) if isinstance(node, ast.Name)} if parts is not None else set()
+    return _used(names, one.function, project, _ROUNDS) if names else None
+
+
+def _used(names: set[str], function: Function, project: Project, rounds: int) -> tuple[ast.AST, Function] | None:
+    if rounds < 0 or not names:
+        return None
+    for _ in range(3):
+        for node in function.nodes_of(ast.Assign):
+            if isinstance(node, ast.Assign) and _reads(node.value, names):
+                names |= {one.id for target in node.targets for one in walk(target) if isinstance(one, ast.Name)}
+    for node in function.nodes_of((ast.Assign, ast.Return, ast.Call)):
+        value = node if isinstance(node, ast.Call) else getattr(node, "value", None)
+        if not isinstance(value, ast.Call) or not _reads(value, names):
+            continue
+        of_loss = _OF_LOSS.search(last_name(value.func)) or last_name(value.func) == "cross_entropy"
+        named = isinstance(node, ast.Assign) and LOSS_NAME.search(ast.unparse(node.targets[0]))
+        if (of_loss or named) and not _is_off(node, function, project):
+            return value, function
+    for node in function.nodes_of(ast.Return):
+        if isinstance(node, ast.Return) and node.value is not None and _reads(node.value, names):
+            return _used_by_callers(function, project, rounds)
+    return None
+
+
+def _used_by_callers(function: Function, project: Project, rounds: int) -> tuple[ast.AST, Function] | None:
+    for call, caller in project.callers(function)[:6]:
+        if _is_off(call, caller, project):
+            continue
+        names = {
+            name
+            for name, values in caller.assigned.items()
+            if any(node is call for value in values for node in walk(value))
+        }
+        found = _used(names, caller, project, rounds - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _reads(value: ast.AST, names: set[str]) -> bool:
+    """Whether a value is computed from these names, and not from numbers taken off them."""
+    if any(isinstance(node, ast.Call) and last_name(node.func) in _NUMBERS for node in walk(value)):
+        return False
+    return any(isinstance(node, ast.Name) and node.id in names for node in walk(value))

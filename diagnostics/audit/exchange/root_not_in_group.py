@@ -1,0 +1,122 @@
+"""A root that is fixed for the world, in a group that each rank has another one of.
+
+What it does: flags broadcast, reduce, gather and scatter with a number for `src` or `dst` in a group that follows from
+the rank: made in a loop over groups and kept where the rank is a member, of new_subgroups(), or of a device mesh.
+
+Why it matters: `src` and `dst` count ranks of the world, also within a group. In the group that holds rank 0 it works;
+in all others the call raises "Global rank 0 is not part of group", or waits.
+
+Bad:
+
+    dist.broadcast(batch, src=0, group=tensor_parallel_group)
+
+Good:
+
+    dist.broadcast(batch, group_src=0, group=tensor_parallel_group)
+    dist.broadcast(batch, src=dist.get_global_rank(tensor_parallel_group, 0), group=tensor_parallel_group)
+
+What it cannot see: groups that a library hands out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.agent.shared import operations
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
+from diagnostics.static.dataflow.value_origins import Origin, origins
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_arguments import operation_calls, under_rank_test
+
+CODE = "A222"
+NAME = "root-not-in-group"
+SEVERITY = Severity.ERROR
+WORDS = tuple(operations.ROOTED)
+CHECKLIST = "roots within a group are ranks of that group"
+_SUBGROUPS = ("new_subgroups", "new_subgroups_by_enumeration")
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the operations of a group whose root is a number of the world."""
+    tests = RankPredicates(project)
+    for one in operation_calls(file, project):
+        name = operations.ROOTED.get(one.op)
+        root, group = (one.argument(name), one.argument("group")) if name else (None, None)
+        if name is None or group is None or not _is_number(root, one.function, project):
+            continue
+        if under_rank_test(one.call, one.function, file, tests):
+            continue
+        made = next((each for each in origins(group, one.function, project) if _is_one_of_many(each, project)), None)
+        if made is None:
+            continue
+        yield violation(
+            file,
+            one.call,
+            f"{name}={ast.unparse(root) if root is not None else ''} counts ranks of the whole world, and this group "
+            "is another one on other ranks: where it is not a member, the call raises or waits",
+            f"group_{name}={ast.unparse(root) if root is not None else 0}, or dist.get_global_rank(group, 0)",
+            steps=(step(project.file_with(made[1]), made[0], "one of several groups: which one depends on the rank"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _is_number(root: ast.expr | None, function: Function, project: Project) -> bool:
+    found = origins(root, function, project) if root is not None else ()
+    return bool(found) and all(isinstance(one, ast.Constant) and isinstance(one.value, int) for one, _ in found)
+
+
+def _is_one_of_many(origin: Origin, project: Project) -> bool:
+    """Whether a group was made as one of several that part the ranks."""
+    value, function = origin
+    if not isinstance(value, ast.Call):
+        return False
+    name = last_name(value.func)
+    if name in _SUBGROUPS:
+        return True
+    if name == "get_group" and isinstance(value.func, ast.Attribute):
+        return _has_dimensions(value.func.value, value, function, project)
+    return name == "new_group" and _members_of_loop(value, function, project)
+
+
+def _has_dimensions(mesh: ast.expr, call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether a group is that of one dimension of several of a mesh."""
+    inner = mesh.value if isinstance(mesh, ast.Subscript) else mesh
+    if not call.args and not call.keywords and inner is mesh:
+        return False
+    for value, _ in origins(inner, function, project):
+        if isinstance(value, ast.Call) and last_name(value.func) in ("init_device_mesh", "DeviceMesh"):
+            shape = next((one.value for one in value.keywords if one.arg in ("mesh_shape", "mesh")), None)
+            shape = value.args[1] if shape is None and len(value.args) > 1 else shape
+            if isinstance(shape, (ast.Tuple, ast.List)) and len(shape.elts) > 1:
+                return not (isinstance(shape.elts[0], ast.Constant) and shape.elts[0].value == 1)
+    return False
+
+
+def _members_of_loop(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether the members are those of a round of a loop: each round makes another group."""
+    members = next((one.value for one in call.keywords if one.arg == "ranks"), call.args[0] if call.args else None)
+    if members is None:
+        return False
+    file = project.file_with(function)
+    names = {node.id for node in walk(members) if isinstance(node, ast.Name)}
+    for name in tuple(names):
+        names |= {
+            node.id for value in function.assigned.get(name, ()) for node in walk(value) if isinstance(node, ast.Name)
+        }
+    around = file.parents.get(call)
+    while around is not None and around is not function.syntax:
+        targets = (
+            [around.target]
+            if isinstance(around, ast.For)
+            else [one.target for one in getattr(around, "generators", ())]
+        )
+        if any(isinstance(node, ast.Name) and node.id in names for target in targets for node in walk(target)):
+            return True
+        around = file.parents.get(around)
+    return False

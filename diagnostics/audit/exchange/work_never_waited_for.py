@@ -1,0 +1,96 @@
+"""The handle of an asynchronous operation is dropped: nothing can wait for it.
+
+What it does: flags collectives with async_op=True, isend and irecv whose result is not kept, or is kept where
+nothing in the program ever calls wait().
+
+Why it matters: the call comes back at once, and the tensor is not exchanged yet. What reads or changes it next works
+with its old or half-written values: gradients that are not averaged, a send buffer that is overwritten. It depends on
+timing, and nothing fails.
+
+Bad:
+
+    for p in model.parameters():
+        dist.all_reduce(p.grad, async_op=True)
+    optimizer.step()
+
+Good:
+
+    works = [dist.all_reduce(p.grad, async_op=True) for p in model.parameters()]
+    for work in works:
+        work.wait()
+    optimizer.step()
+
+What it cannot see: handles that are handed to a library, or to a caller.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.agent.shared import operations
+from diagnostics.audit.rule import Violation, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.import_closure import ImportClosures
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_call, operation_calls
+
+CODE = "A218"
+NAME = "work-never-waited-for"
+SEVERITY = Severity.ERROR
+WORDS = ("async_op", "isend", "irecv")
+CHECKLIST = "asynchronous operations are waited for"
+_ALWAYS = ("isend", "irecv")
+_WAITING = frozenset(["wait", "wait_all", "waitall", "is_completed", "synchronize", "get_future", "wait_stream"])
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the operations that nothing can wait for."""
+    if file.is_test:
+        return
+    for one in operation_calls(file, project):
+        if not _returns_at_once(one):
+            continue
+        dropped = isinstance(file.parents.get(one.call), ast.Expr)
+        if not dropped and (_handed_out(one, file) or _WAITING & project.fact(ImportClosures).words(file.shown)):
+            continue
+        if dropped and _met_later(one, project):
+            continue
+        yield violation(
+            file,
+            one.call,
+            f"{one.op}() comes back before anything is exchanged, and its handle is "
+            f"{'dropped' if dropped else 'never waited for'}: what uses the tensor next may find its old values",
+            "keep what the call returns, and call wait() on it before the tensor is used",
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _returns_at_once(one: CollectiveCallSite) -> bool:
+    given = one.argument("async_op") if "async_op" in operations.PARAMETERS[one.op] else None
+    return one.op in _ALWAYS or (isinstance(given, ast.Constant) and given.value is True)
+
+
+def _met_later(one: CollectiveCallSite, project: Project) -> bool:
+    """Whether what follows waits for the whole device, or meets in the same order and has to finish it before."""
+    for node in one.function.nodes_of(ast.Call):
+        if not isinstance(node, ast.Call) or node.lineno <= one.call.lineno:
+            continue
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("synchronize", "wait_stream"):
+            return True
+        later = operation_call(node, one.function, project)
+        if later is not None and not _returns_at_once(later):
+            return True
+    return False
+
+
+def _handed_out(one: CollectiveCallSite, file: ProjectFile) -> bool:
+    """Whether a caller is given the handle: it may be one that is not in the program."""
+    if isinstance(file.parents.get(one.call), (ast.Return, ast.Yield, ast.Lambda)):
+        return True
+    around = file.parents.get(one.call)
+    names = {ast.unparse(target) for target in around.targets} if isinstance(around, ast.Assign) else set()
+    given = [node.value for node in one.function.nodes_of(ast.Return) if isinstance(node, ast.Return) and node.value]
+    return any(ast.unparse(part) in names for value in given for part in walk(value))

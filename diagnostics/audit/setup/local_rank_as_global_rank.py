@@ -1,0 +1,89 @@
+"""The rank on one machine is taken for the rank among all processes.
+
+What it does: flags DistributedSampler, init_process_group and shares `items[rank::world_size]` that are told
+LOCAL_RANK, or the number that torch.multiprocessing.spawn hands out, where the program is started on several machines.
+
+Why it matters: on one machine the two numbers are the same. On the second machine ranks begin at 0 again: two processes
+call themselves rank 0 and never meet, or both read the same samples while others are read by nobody.
+
+Bad:
+
+    sampler = DistributedSampler(data, num_replicas=world_size, rank=local_rank)
+
+Good:
+
+    sampler = DistributedSampler(data, num_replicas=world_size, rank=dist.get_rank())
+
+What it cannot see: programs whose launch files are kept elsewhere; there it is only possible.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.local_ranks import local_rank_origin, names_nodes
+from diagnostics.static.launch_files.node_counts import NodeCounts
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.data_loaders import SAMPLER
+from diagnostics.static.torch_code.training_functions import INIT
+
+CODE = "A162"
+NAME = "local-rank-as-global-rank"
+SEVERITY = Severity.ERROR
+WORDS = ("DistributedSampler", "init_process_group", "local_rank", "LOCAL_RANK", "world_size", "WORLD_SIZE")
+CHECKLIST = "samplers and groups are told the rank among all processes"
+_PLACES = {SAMPLER: ("num_replicas", 1, "rank", 2), INIT: ("world_size", 3, "rank", 4)}
+_LOCAL_COUNT = ("local", "device_count", "gpus_per_node", "nproc")
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the places where the rank among all processes is asked for and the local one is given."""
+    for call, function in project.calls_in(file):
+        place = _PLACES.get(project.name(call.func, function))
+        if place is not None:
+            count, rank = _given(call, place[0], place[1]), _given(call, place[2], place[3])
+            if rank is not None:
+                yield from _told(rank, count, last_name(call.func), call, function, file, project)
+    for function in project.functions_in(file):
+        for node in function.nodes_of(ast.Subscript):
+            part = node.slice if isinstance(node, ast.Subscript) else None
+            if isinstance(part, ast.Slice) and part.lower is not None and part.step is not None:
+                yield from _told(part.lower, part.step, "this share", node, function, file, project)
+
+
+def _told(
+    rank: ast.expr, count: ast.expr | None, what: str, at: ast.AST, function: Function, file: ProjectFile,
+    project: Project,
+) -> Iterator[Violation]:  # fmt: skip
+    if count is not None and any(word in ast.unparse(count).lower() for word in _LOCAL_COUNT):
+        return
+    source = local_rank_origin(rank, function, project)
+    if source is None:
+        return
+    nodes = project.fact(NodeCounts)
+    product = count is not None and names_nodes(count, function, project)
+    several = product or nodes.may_be_several(file.shown)
+    steps = [step(project.file_with(source[1]), source[0], "the rank on this machine alone")]
+    if (launched := nodes.place()) is not None:
+        steps.append(step(launched[0], ast.Pass(lineno=launched[1], col_offset=0), "several machines are asked for"))
+    yield violation(
+        file,
+        at,
+        f"{what} is told {ast.unparse(rank)[:40]}, the rank on one machine, as the rank among all processes: the ranks "
+        "of the second machine repeat those of the first",
+        "dist.get_rank(), or node_rank * processes_per_node + local_rank",
+        steps=tuple(steps),
+        confidence=Confidence.LIKELY if several else Confidence.POSSIBLE,
+    )
+
+
+def _given(call: ast.Call, name: str, at: int) -> ast.expr | None:
+    for one in call.keywords:
+        if one.arg == name:
+            return one.value
+    return call.args[at] if at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args) else None

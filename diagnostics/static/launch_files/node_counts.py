@@ -1,0 +1,42 @@
+"""Whether a project is started on several machines, as its launch files and options say. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.static.program.import_closure import ImportClosures
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import FileKind, ProjectFile
+
+_NODES = re.compile(
+    r"(?:--nnodes|--num[_-]nodes|--nodes|--num_machines|^#SBATCH\s+-N|\bsrun\s+-N|\bnum_machines:|\bnnodes:|\bnum_nodes:)"
+    r"[ =]+[\"']?(?P<count>\d+(?::\d+)?|\$\{?\w+)",
+    re.MULTILINE,
+)
+_OPTIONS = frozenset(["nnodes", "num_nodes", "node_rank", "n_nodes", "SLURM_NNODES", "SLURM_NODEID", "GROUP_RANK"])
+
+
+class NodeCounts:
+    """What a project says of machines."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._files = tuple(one for one in project.audited if one.kind is not FileKind.PYTHON)
+
+    def place(self) -> tuple[ProjectFile, int] | None:
+        """Returns where a launch file asks for more than one machine."""
+        for file in self._files:
+            for found in _NODES.finditer(file.text or ""):
+                if _is_several(found["count"]):
+                    return file, (file.text or "").count("\n", 0, found.start()) + 1
+        return None
+
+    def may_be_several(self, file: str) -> bool:
+        """Whether a launch file says so, or the program itself has an option for the number of machines."""
+        return self.place() is not None or bool(_OPTIONS & self._project.fact(ImportClosures).words(file))
+
+
+def _is_several(count: str) -> bool:
+    if count.startswith("$"):
+        return True  # a number of machines that can be chosen
+    return int(count.rpartition(":")[2]) > 1

@@ -1,0 +1,5 @@
+import random
+
+
+def fix(number):
+    random.seed(number)

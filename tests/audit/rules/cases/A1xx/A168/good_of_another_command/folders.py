@@ -1,0 +1,9 @@
+import os
+
+
+def name():
+    return "out"
+
+
+def prepare_by_hand():
+    os.makedirs(name())
