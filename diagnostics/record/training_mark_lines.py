@@ -23,6 +23,7 @@ from diagnostics.record.training_marks import (
     Mark,
     NothingLoaded,
     RateGone,
+    RateSquared,
     ReadState,
     Retracted,
     SavedFile,
@@ -187,12 +188,21 @@ def _over(value: Mapping[str, Any], homes: Homes) -> ScheduleOver:
     )  # fmt: skip
 
 
+def _squared(value: Mapping[str, Any], homes: Homes) -> RateSquared:
+    return RateSquared(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
+        base=real_of(value.get("base")) or 0.0, peak=real_of(value.get("peak")) or 0.0,
+        rate=real_of(value.get("rate")) or 0.0, stepped=count_of(value.get("stepped")),
+        made=frames_of(value.get("made"), homes),
+    )  # fmt: skip
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
     "leaf-losses": _leaves, "nothing-loaded": _loaded, "saved": _saved, "read": _read,
     "clipped-scaled": _clipped, "state-not-kept": _not_kept, "graph-cut": _cut, "loss-spread": _spread,
-    "schedule-over": _over,
+    "schedule-over": _over, "rate-squared": _squared,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

@@ -213,10 +213,23 @@ class ScheduleOver:
     made: tuple[Frame, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateSquared:
+    """The highest rate under a LambdaLR, when it was behind: at first the square of the rate that was given."""
+
+    optimizer: int
+    step: int
+    base: float  # that was given
+    peak: float
+    rate: float  # of this step
+    stepped: int  # how often the scheduler was
+    made: tuple[Frame, ...]
+
+
 Mark = (
     KeptGradients | EvalModeLeft | EvaluatedInTrain | RateGone | LossLeftOut | FirstNotFinite | ScalerSkips
     | LeafLosses | NothingLoaded | SavedFile | ReadState | ClippedScaled | StateNotKept | GraphCut | LossSpread
-    | ScheduleOver
+    | ScheduleOver | RateSquared
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from diagnostics.core.registry import discover
 from diagnostics.diagnosis.silent import iterator_used_up, loader_gives_nothing
 from diagnostics.diagnosis.training import (
     checkpointing_cuts_graph,
+    factor_is_a_rate,
     gradients_clipped_while_scaled,
     loss_compares_all_pairs,
     schedule_too_fast,
@@ -31,6 +32,7 @@ from diagnostics.record.training_marks import (
     LossSpread,
     Mark,
     RateGone,
+    RateSquared,
     ScheduleOver,
     StateNotKept,
 )
@@ -86,10 +88,21 @@ SPREAD = LossSpread(run=3, given=(32, 1), made=(32, 32), path=frames("train.py:6
 OVER = ScheduleOver(
     optimizer=0, step=32, scheduler="LinearLR", stepped=64, horizon=60, made=frames("train.py:2")
 )  # fmt: skip
+SQUARED = RateSquared(
+    optimizer=0, step=16, base=0.01, peak=1e-4, rate=9e-5, stepped=3, made=frames("train.py:2")
+)  # fmt: skip
 SPENT = event("loader-spent", "dataset=Samples", "train.py:3", value=4)
 LOOKS = (look(1), look(2), look(20))
 
 FAULTS: dict[str, tuple[ModuleType, Job, str, tuple[str, ...], Confidence]] = {
+    "a factor that is a rate": (
+        factor_is_a_rate,
+        job_of(SQUARED),
+        "The learning rate is 0.0001 at most, where the optimizer was given 0.01: the function of LambdaLR at "
+        "train.py:2 returns rates, and they are multiplied by the rate",
+        ("train.py:2",),
+        Confidence.LIKELY,
+    ),
     "clipped before the scale is taken out": (
         gradients_clipped_while_scaled,
         job_of(CLIPPED),
@@ -174,6 +187,7 @@ GONE = RateGone(
     path=(),
 )  # fmt: skip
 QUIET = {
+    "the rate rose above the square after all": job_of(SQUARED, replace(SQUARED, step=24, peak=0.01)),
     "gradients came another way": job_of(CUT, looks=(look(1), look(2, READ), look(20))),
     "nothing is known of these parameters": job_of(replace(CUT, names=("other",)), looks=LOOKS),
     "one look at a square": job_of(replace(SPREAD, run=1)),

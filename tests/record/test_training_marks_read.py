@@ -19,6 +19,7 @@ from diagnostics.record.training_marks import (
     LossSpread,
     NothingLoaded,
     RateGone,
+    RateSquared,
     ReadState,
     SavedFile,
     ScalerSkips,
@@ -57,6 +58,8 @@ LINES: list[dict[str, Any]] = [
     {"what": "loss-spread", "run": 2, "given": [8, 1], "made": [8, 8], "at": AT},
     {"what": "schedule-over", "optimizer": 0, "step": 32, "scheduler": "LinearLR", "stepped": 64, "horizon": 60,
      "made": AT},
+    {"what": "rate-squared", "optimizer": 0, "step": 16, "base": 0.01, "peak": 1e-4, "rate": 9e-5, "stepped": 3,
+     "made": AT},
 ]  # fmt: skip
 MARKS = (
     KeptGradients(optimizer=1, step=11, run=10, read=True, stepped=PATH, backward=()),
@@ -86,6 +89,7 @@ MARKS = (
     GraphCut(run=10, step=20, parameters=4, names=("a.weight", "a.bias"), path=PATH),
     LossSpread(run=2, given=(8, 1), made=(8, 8), path=PATH),
     ScheduleOver(optimizer=0, step=32, scheduler="LinearLR", stepped=64, horizon=60, made=PATH),
+    RateSquared(optimizer=0, step=16, base=0.01, peak=1e-4, rate=9e-5, stepped=3, made=PATH),
 )  # fmt: skip
 
 

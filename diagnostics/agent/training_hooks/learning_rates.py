@@ -12,16 +12,19 @@ MODULE = "torch.optim.lr_scheduler"
 NOTHING = 1e-7  # of the highest rate there was
 MOST_SCHEDULERS = 16
 EVERY = 8  # steps
+MOST_BASE = 0.05  # a rate that nobody means as the share of itself that is left of it
 _HORIZONS = ("T_max", "total_steps", "total_iters", "step_size", "num_training_steps")
 
 
 class Rate:
     """The first group of one optimizer."""
 
-    __slots__ = ("first", "peak", "run")
+    __slots__ = ("first", "lone", "peak", "run", "squared")
 
-    def __init__(self):
+    def __init__(self, lone):
         self.peak, self.run, self.first = 0.0, 0, 0
+        self.lone = lone  # the one scheduler it had at its first step, a LambdaLR at its start
+        self.squared = 0.0  # the peak that was told as a product of the rate with itself
 
 
 class Rates(Part):
@@ -39,9 +42,11 @@ class Rates(Part):
             return
         known = self._rates.get(followed.index)
         if known is None:
-            known = self._rates[followed.index] = Rate()
+            known = self._rates[followed.index] = Rate(self._lone_of(optimizer))
         if not followed.count % EVERY and self._schedulers:
             self._tell_ended(optimizer, followed)
+            if known.lone is not None:
+                self._tell_squared(optimizer, followed, known, rate)
         if rate > known.peak:
             known.peak, known.run = rate, 0
         elif rate > NOTHING * known.peak or not known.peak:
@@ -71,6 +76,27 @@ class Rates(Part):
                     "schedule-over", optimizer=followed.index, step=followed.count, made=frames, **facts
                 )  # fmt: skip
 
+    def _lone_of(self, optimizer):
+        """Returns the scheduler of an optimizer and where it was made: a LambdaLR that begins, and no other."""
+        mine = [(ref, frames) for ref, frames in self._schedulers if getattr(ref(), "optimizer", None) is optimizer]
+        one = mine[0][0]() if len(mine) == 1 else None
+        return mine[0] if type(one).__name__ == "LambdaLR" and one.last_epoch in (0, 1) else None
+
+    def _tell_squared(self, optimizer, followed, known, rate):
+        """Tells of a highest rate, once it is behind, that is the given one times itself, and of a higher one."""
+        base = optimizer.param_groups[0].get("initial_lr")
+        if type(base) is not float or not 0 < base <= MOST_BASE or known.peak == known.squared:
+            return
+        is_so = rate < known.peak and abs(known.peak - base * base) <= NOTHING * known.peak
+        if (is_so or known.squared) and all(_is_scaled(group, base, rate) for group in optimizer.param_groups):
+            known.squared = known.peak
+            reference, frames = known.lone
+            scheduler = reference()
+            self.marks.tell(
+                "rate-squared", optimizer=followed.index, step=followed.count, base=base, peak=known.peak, rate=rate,
+                stepped=scheduler.last_epoch if scheduler is not None else None, made=frames,
+            )  # fmt: skip
+
     def _tell(self, optimizer, followed, known, rate, at):
         found = [(one(), frames) for one, frames in self._schedulers]
         mine = [(one, frames) for one, frames in found if one is not None and one.optimizer is optimizer]
@@ -83,6 +109,12 @@ class Rates(Part):
 
 def _is_nothing(rate, peak):
     return type(rate) is float and rate <= NOTHING * peak
+
+
+def _is_scaled(group, base, rate):
+    """Whether this group is at the same share of the rate it was given as the first one."""
+    given, now = group.get("initial_lr"), group["lr"]
+    return type(given) is float and type(now) is float and abs(now * base - rate * given) <= NOTHING * rate * given
 
 
 def facts_of(scheduler):
