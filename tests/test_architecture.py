@@ -81,8 +81,9 @@ ARROWS = {
     "audit/suppression": "audit s/program",
     "audit/output": "audit report s/program",
     "audit/ordering": "agent/shared audit s/program s/dataflow s/spmd s/ordering s/torch_code",
-    "audit/setup": "audit s/program s/dataflow s/torch_code",
+    "audit/setup": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files",
     "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd",
+    "audit/exchange": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/torch_code",
     "audit/autograd": "audit s/program s/autograd s/torch_code",
     "audit/devices": "audit s/program s/dataflow s/torch_code",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files",
@@ -283,7 +284,10 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
             for line in path.read_text().splitlines():
                 if line.startswith("CODE = "):
                     folders[line[8:10]].add(path.parent.name)
-    assert {code: found for code, found in folders.items() if len(found) > 1} == {"A1": {"ordering", "setup"}}
+    assert {code: found for code, found in folders.items() if len(found) > 1} == {
+        "A1": {"ordering", "setup"},
+        "A2": {"collectives", "exchange"},
+    }
 
 
 def test_rules_read_files_and_the_project_and_nothing_else() -> None:

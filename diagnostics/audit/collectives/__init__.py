@@ -1,1 +1,1 @@
-"""Rules A2xx: collectives and messages that not all ranks reach alike."""
+"""Rules A201 to A217: collectives and messages that not all ranks reach alike."""

@@ -36,7 +36,7 @@ CODE = "A411"
 NAME = "device-number-beyond-visible"
 SEVERITY = Severity.ERROR
 WORDS = ("CUDA_VISIBLE_DEVICES",)
-CHECKLIST = "GPUs are hidden or numbered, not both"
+CHECKLIST = "a process hides the other GPUs or picks one by its number, not both"
 _USES = ("torch.cuda.set_device", "torch.device", "torch.cuda.device")
 
 

@@ -33,7 +33,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.every_rank import EveryRank
+from diagnostics.static.torch_code.every_rank import EveryRank
 
 CODE = "A169"
 NAME = "file-written-by-every-rank"

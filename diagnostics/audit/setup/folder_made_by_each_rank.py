@@ -30,7 +30,7 @@ from diagnostics.static.dataflow.rank_guards import is_rank_dependent
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.every_rank import EveryRank
+from diagnostics.static.torch_code.every_rank import EveryRank
 
 CODE = "A168"
 NAME = "folder-made-by-each-rank"

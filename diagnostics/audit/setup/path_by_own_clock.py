@@ -32,7 +32,7 @@ from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.every_rank import EveryRank
+from diagnostics.static.torch_code.every_rank import EveryRank
 
 CODE = "A167"
 NAME = "path-by-own-clock"
