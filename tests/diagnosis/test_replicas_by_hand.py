@@ -20,6 +20,7 @@ from diagnostics.diagnosis.silent import (
     gradients_erased,
     gradients_reduced_in_vain,
     gradients_zero,
+    hook_keeps_gradients,
     model_never_wrapped,
     no_sync_left_on,
     optimizer_of_others,
@@ -79,6 +80,7 @@ DDP = WrapperFacts(
     ignored=0,
 )
 AROUND = replace(DDP, ran=False, iterations=0, inner_called=True, inner_call=frames("train.py:6"))
+LOCAL = replace(DDP, hooks=1)
 DEVICE = TensorPrint(why="device")
 STEPS = (1, 2, 3, 5, 10, 20)
 
@@ -180,7 +182,7 @@ STALE = replace(MODEL, in_model=(False, True), loose=(("head.weight", "4x3"),), 
 SIGNATURES = (
     wrapper_bypassed, no_sync_left_on, parameters_left_alone, second_model_unwrapped, model_never_wrapped,
     buffers_differ, weights_differ, weights_never_change, gradients_erased, gradients_zero, weights_not_finite,
-    optimizer_of_others, gradients_reduced_in_vain, parameters_ignored,
+    optimizer_of_others, gradients_reduced_in_vain, parameters_ignored, hook_keeps_gradients,
 )  # fmt: skip
 
 
@@ -237,6 +239,13 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, tuple[int, ...]]] = {
         ranks(own, own_gradients, model=LEFT, wrappers=(NARROW,)),
         "The models of ranks 0, 1 drift apart: a.weight differs from step 2 on, since DistributedDataParallel was told "
         "to ignore them, and they train",
+        (0, 1),
+    ),
+    "a hook that exchanges nothing": (
+        hook_keeps_gradients,
+        ranks(own, own_gradients, wrappers=(LOCAL,), numbers=lambda _, step: 5 - 2 * (step < 2)),
+        "The models of ranks 0, 1 drift apart: a.weight differs from step 2 on, since the communication hook hands "
+        "back the rank's own gradients: nothing went between the ranks",
         (0, 1),
     ),
     "never wrapped": (
@@ -335,6 +344,13 @@ QUIET: dict[str, Job] = {
     "experts of each rank": ranks(own, own_gradients, model=LEFT, wrappers=(NARROW,), calls=EXPERTS),
     "a shard that its wrapper is to ignore": ranks(kept, own_gradients, model=LEFT, wrappers=(NARROW,)),
     "a communication hook": ranks(own, own_gradients, wrappers=(HOOKED,)),
+    "a hook that averages now and then": ranks(
+        own, own_gradients, wrappers=(LOCAL,), numbers=lambda _, step: 4 + step // 4
+    ),
+    "a hook, and weights that are averaged by hand": ranks(
+        own, own_gradients, wrappers=(LOCAL,), calls=(call("all_reduce", "4x3", 5, 9),),
+        numbers=lambda _, step: 3 if step == 1 else 5 + (step > 5),
+    ),
     "no sampler: folds, sweeps, players": ranks(
         own, own_gradients, model=ALONE, wrappers=(), calls=LOSSES, sampler=False
     ),
@@ -385,6 +401,34 @@ def test_a_state_of_the_optimizer_that_some_ranks_restored_is_the_cause_with_the
     assert said(0) == (told, ("train.py:7", "train.py:20", *always))
     assert said() == said(0, 1) == ("", always)  # something else parts them
     assert said(0, values=kept) == ("", always)  # they differed before any step was made
+
+
+@pytest.mark.parametrize(
+    ("line", "rate", "factor", "told"),
+    [
+        ("opt.load_state_dict(saved)", 0.0, 10, True),
+        ("opt.load_state_dict(saved)", 0.0, 1, False),  # 20 steps may be a phase
+        ("opt.load_state_dict(saved)", 0.01, 10, False),
+        ("opt = SGD(net.parameters(), lr=0.0)", 0.0, 10, False),  # a probe: nothing is to learn
+    ],
+)
+def test_an_optimizer_that_is_given_a_rate_of_0_by_a_loaded_state_is_told_beside_one_that_learned(
+    line: str, rate: float, factor: int, told: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(f"a\nb\nc\n{line}\n")
+    learned = ranks(same, same, world=1, folder=tmp_path)
+    still_one = ranks(still, same, other=(still, same), world=1, rates=(rate,))
+    made = frames(f"{tmp_path}/train.py:4")
+    later = tuple(
+        replace(look, step=look.step * factor, model=replace(MODEL, optimizer=1, made=made))
+        for look in still_one.processes[0].prints.looks
+    )
+    first = learned.processes[0]
+    job = a_job(replace(first, prints=ParameterPrints(looks=(*first.prints.looks, *later))), code=0, cwd=tmp_path)
+    match = weights_never_change.match(job)
+    assert (match is not None) is told
+    if match is not None:
+        assert match.locations[0] == "train.py:4"
 
 
 def test_all_signatures_of_replicas_are_asked_here() -> None:

@@ -8,7 +8,7 @@ device nothing is measured: there it is enough that nothing at all went between 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from diagnostics.dynamic.job.job import Job
@@ -36,6 +36,7 @@ class SyncGap(StrEnum):
     SECOND_MODEL = "second-model"  # another model of the job is wrapped, this one is not
     NEVER_WRAPPED = "never-wrapped"  # nothing is exchanged at all
     IGNORED = "ignored"  # DDP was told to leave them alone, and they train
+    LOCAL_HOOK = "local-hook"  # DDP's exchange was given to a communication hook, and nothing went between the ranks
     THROWN_AWAY = "thrown-away"  # as much as the gradients is reduced by hand in each step, and the step uses its own
 
 
@@ -124,8 +125,10 @@ def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
     side = found.model.wrapper[index]
     wrapper = found.wrapper_of(index)
     if wrapper is not None:
-        if wrapper.hooks or not set(found.ranks) <= set(wrapper.ranks):
+        if not set(found.ranks) <= set(wrapper.ranks):
             return None
+        if wrapper.hooks:
+            return SyncGap.LOCAL_HOOK if side > 0 and _hook_keeps_to_itself(found) else None
         if wrapper.ignored:
             # Experts and parts of a table that each rank holds for itself begin apart, or go between ranks in forward.
             began_equal = found.first_difference(index) != found.steps[0]
@@ -144,6 +147,15 @@ def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
         long = found.steps[-1] >= ENOUGH  # a copy that is adapted to one task of a rank makes fewer steps
         return SyncGap.SECOND_MODEL if works and equal_at_first and whole and long else None
     return SyncGap.NEVER_WRAPPED if divides_data(job, found) and not communicates(found) else None
+
+
+def _hook_keeps_to_itself(found: Replicas) -> bool:
+    """Whether nothing went between the ranks over ENOUGH steps, the first one left out: then DDP lays its buckets anew.
+
+    Hooks that average now and then, or weights in place of gradients, move the group's counter.
+    """
+    later = replace(found, looks={step: found.looks[step] for step in found.steps[1:]})
+    return len(later.steps) > 1 and later.steps[-1] - later.steps[0] >= ENOUGH and not communicates(later)
 
 
 def _of_wrapper(found: Replicas, wrapper: WrapperFacts, number: int) -> SyncGap | None:
