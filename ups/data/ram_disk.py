@@ -117,8 +117,13 @@ def _key(cache: Path, sizes: dict[str, os.stat_result]) -> str:
 def _alone(root: Path) -> Iterator[None]:
     """Holds the root's lock. The root is made where it is not there, and removed where nothing is left in it."""
     while True:
-        root.mkdir(mode=0o700, exist_ok=True)
-        descriptor = _open_folder(root)
+        try:
+            root.mkdir(mode=0o700, exist_ok=True)
+            descriptor = _open_folder(root)
+        except (FileExistsError, FileNotFoundError):
+            if not _is_folder_or_gone(root) or not root.parent.is_dir():
+                raise
+            continue  # who held it last has removed it, after it was seen and before it was opened
         try:
             _check_ours(root, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -134,8 +139,18 @@ def _alone(root: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
+def _is_folder_or_gone(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
 def _is_open(folder: Path, descriptor: int) -> bool:
-    return folder.is_dir() and os.path.samestat(os.fstat(descriptor), folder.stat())
+    try:
+        return os.path.samestat(os.fstat(descriptor), folder.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _check_ours(root: Path, descriptor: int) -> None:

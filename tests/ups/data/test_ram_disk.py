@@ -180,6 +180,16 @@ def test_without_room_auto_reads_the_cache_itself_and_says_so(made: Made) -> Non
     assert (made.cache / "train_u.npy").exists()
 
 
+def test_processes_that_come_and_go_at_once_never_miss_the_folder_that_another_one_removes(tmp_path: Path) -> None:
+    code = "import sys; from ups.data.ram_disk import _alone as alone; from pathlib import Path\n"
+    code += "for _ in range(3000):\n    with alone(Path(sys.argv[1])): pass\n"
+    ended = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "root")], stderr=subprocess.PIPE) for _ in range(3)
+    ]
+    assert [(one.communicate()[1], one.returncode) for one in ended] == [(b"", 0)] * 3
+    assert not (tmp_path / "root").exists()
+
+
 def test_without_a_ram_disk_nothing_is_copied(made: Made) -> None:
     assert ram_disk.attach(made.cache, None, made.said.append) == ram_disk.RamCopy(made.cache)
     assert made.said == []
