@@ -43,9 +43,9 @@ from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, ope
 CODE = "A221"
 NAME = "gathered-without-gradient"
 SEVERITY = Severity.WARNING
-WORDS = ("all_gather", "all_gather_into_tensor")
-CHECKLIST = "what is gathered for a loss keeps its gradient"
 _LISTS = {"all_gather": ("tensor_list", "tensor"), "all_gather_into_tensor": ("output_tensor", "input_tensor")}
+WORDS = tuple(_LISTS)
+CHECKLIST = "what is gathered for a loss keeps its gradient"
 _PLAIN = frozenset(
     ["torch.tensor", "torch.ByteTensor", "torch.LongTensor", "torch.zeros", "torch.ones", "torch.empty", "torch.full"]
 )

@@ -33,9 +33,9 @@ from diagnostics.static.spmd.collective_arguments import operation_calls
 CODE = "A219"
 NAME = "slots-share-one-tensor"
 SEVERITY = Severity.ERROR
-WORDS = ("all_gather", "gather", "all_to_all")
-CHECKLIST = "each slot of a gathered list is a tensor of its own"
 _WRITTEN = {"all_gather": "tensor_list", "gather": "gather_list", "all_to_all": "output_tensor_list"}
+WORDS = tuple(_WRITTEN)
+CHECKLIST = "each slot of a gathered list is a tensor of its own"
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:

@@ -40,9 +40,9 @@ from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, ope
 CODE = "A218"
 NAME = "work-never-waited-for"
 SEVERITY = Severity.ERROR
-WORDS = ("async_op", "isend", "irecv")
+_ALWAYS = tuple(name for name in operations.ALWAYS_ASYNC if name not in operations.BATCHES)
+WORDS = ("async_op", *_ALWAYS)
 CHECKLIST = "asynchronous operations are waited for"
-_ALWAYS = ("isend", "irecv")
 _WAITING = frozenset(["wait", "wait_all", "waitall", "is_completed", "synchronize", "get_future", "wait_stream"])
 
 

@@ -33,7 +33,7 @@ LONG = 100  # steps of one optimizer beside others that learn
 
 _SCHEDULE = re.compile(r"\b(?:LambdaLR|\w+LR|get_\w*schedule\w*|OneCycleLR)\(|\[.lr.\]\s*=")
 
-_LOADED = re.compile(r"\b\w*opt\w*(?:\[[^\]]{1,40}\])?\.load_state_dict\(", re.IGNORECASE)
+_LOADED = re.compile(r"\b\w{0,40}opt\w{0,40}(?:\[[^\]]{1,40}\])?\.load_state_dict\(", re.IGNORECASE)
 
 _ASKED = re.compile(r"\blr\s*=\s*0(?:\.0*)?\s*[,)]")
 
