@@ -214,7 +214,11 @@ def _let_in(job: Job, split: RankPartition, lines: Sequence[DivergencePoint]) ->
         if split.by_history or decision.kind is not StatementKind.BRANCH:
             return ()
         guard = job.sources.file(decision.frame.file).statement_at(decision.frame.line)
-        if not isinstance(guard, ast.If) or rank_words.SHOWS_RANK.search(ast.unparse(guard.test)) is None:
+        if not isinstance(guard, ast.If):
+            continue
+        # The test may read what was set from the rank elsewhere: that line stands beside the decision, one point below.
+        told = [one.text for one in lines if one.tainted_by == RANK and one.score == decision.score - 1]
+        if not any(rank_words.SHOWS_RANK.search(text) for text in (ast.unparse(guard.test), *told)):
             continue
         body = range(guard.body[0].lineno, (guard.body[-1].end_lineno or guard.body[-1].lineno) + 1)
         inside = [

@@ -14,13 +14,16 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, diagnose
-from diagnostics.dynamic.job.evidence import ended_s
+from diagnostics.dynamic.job import stack_classifier
+from diagnostics.dynamic.job.evidence import ended_s, written_by
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.process_list import job_time as job_time
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.torch_messages import is_lost_peer
+from diagnostics.record.tracebacks import tracebacks
 
 _ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT, ExceptionSource.THREAD)
+_NATIVE = stack_classifier.WAITS_OR_COMPUTES
 
 
 def parted_before_abort(job: Job, aborted: JobProcess) -> DeadlockDiagnosis | None:
@@ -70,16 +73,25 @@ def _stood(job: Job, process: JobProcess, aborted: JobProcess | None) -> RankSta
     if not path or (not own and call is None):
         return None
     end_s = ended_s(process)
-    wait = _wait(call, path, job_time(job.facts, agent, call.entered_s) if call is not None else end_s)
+    native = call is None and _in_native_exchange(job, process, path)
+    since_s = job_time(job.facts, agent, call.entered_s) if call is not None else end_s
+    wait = _wait(call, path, since_s, native=native)
     return RankState(
         rank=process.rank, pid=process.pid, at_s=end_s, stand=Whereabouts.WAITING, waits=(wait,), stack=path
     )
 
 
-def _wait(call: CollectiveCall | None, path: tuple[Frame, ...], since_s: float) -> PendingOperation:
+def _wait(call: CollectiveCall | None, path: tuple[Frame, ...], since_s: float, *, native: bool) -> PendingOperation:
     if call is None:  # of C++, or of a function that is not watched: which one it was is told by the line alone
         return PendingOperation(
-            kind=OperationKind.COLLECTIVE, op="", group="", ranks=(), slot=None, path=path, since_s=since_s
+            kind=OperationKind.COLLECTIVE,
+            op="",
+            group="",
+            ranks=(),
+            slot=None,
+            path=path,
+            since_s=since_s,
+            native=native,
         )
     return PendingOperation(
         kind=OperationKind.COLLECTIVE,
@@ -107,3 +119,19 @@ def _abort_path(process: JobProcess) -> tuple[Frame, ...]:
 
 def _lost_path(process: JobProcess) -> tuple[Frame, ...]:
     return next((one.path for one in process.raised if one.how in _ENDING and is_lost_peer(one.text)), ())
+
+
+def _in_native_exchange(job: Job, process: JobProcess, path: tuple[Frame, ...]) -> bool:
+    """Whether a rank lost its peer inside a backward pass or a wrapper's forward: what DDP and FSDP exchange there.
+
+    The agent records no frames of libraries; what the rank printed has them.
+    """
+    agent = process.agent
+    for told in reversed(tracebacks(written_by(job, process))):
+        frames = told.frames
+        if _lines(user_frames(frames)) != _lines(user_frames(path)):
+            continue
+        folder = agent.agent_folder if agent is not None else ""
+        inner = next((frame for frame in frames if not (folder and frame.file.startswith(folder))), None)
+        return inner is not None and bool(_NATIVE.search(inner.file))
+    return agent is not None and not path and agent.steps.in_backward

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import hand_made as made
@@ -11,6 +12,7 @@ from deadlocked import call, done, rank
 from diagnostics.diagnosis.crash import gloo_sizes_differ
 from diagnostics.diagnosis.hang import rank_ended_before_its_peers
 from diagnostics.dynamic.job.job import Job
+from diagnostics.record.agent_data import Steps
 from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
 
 LOST = "RuntimeError: [gloo/pair.cc:537] Read error [127.0.0.1]:5: Connection reset by peer"
@@ -95,3 +97,64 @@ def test_calls_from_one_line_that_differ_are_a_matter_of_what_was_handed_over(tm
     assert (found.failure_class, found.culprit_ranks, found.locations) == (
         "collective-mismatch", (0, 1), ("train.py:5", "train.py:7"),
     )  # fmt: skip
+
+
+LOGGED = """\
+class Console:
+    def __init__(self):
+        self.on = dist.get_rank() == 0
+    def __call__(self, step):
+        if self.on and step % 25 == 0:
+            self.show()
+    def show(self):
+        dist.all_reduce(self.samples)
+def main():
+    console = Console()
+    model = DDP(Net())
+    for step in range(100):
+        loss = model(batch(step))
+        loss.backward()
+        optimizer.step()
+        console(step)
+main()
+"""
+ENGINE = "torch/autograd/graph.py"
+
+
+def met_in_backward(folder: Path, innermost: str) -> Job:
+    """Rank 0 in a call that its log makes, rank 1 where only C++ exchanges, as far as what it printed tells."""
+    where = f"{folder}/train.py"
+    ways = [[f"{where}:{line}" for line in lines] for lines in ((8, 6, 16, 17), (14, 17))]
+    stack = tuple(made.frame(one, "<module>" if one.endswith(":17") else "main") for one in ways[0])
+    fault = FaulthandlerLog(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=stack),))
+    printed = "".join(
+        f'  File "{file}", line {line}, in {name}\n'
+        for file, line, name in (
+            (where, 17, "<module>"),
+            (where, 14, "main"),
+            (f"/v/site-packages/{innermost}", 9, "f"),
+        )
+    )
+    zero = rank(0, call("all_reduce", 30, *ways[0]), signal=6, stderr=SAID, fault=fault, ended_by="")
+    one = rank(
+        1, raised=(made.raised(LOST, *ways[1]),), ended_by="launcher",
+        stderr=f"Traceback (most recent call last):\n{printed}{LOST}\n",
+    )  # fmt: skip
+    ranks = [
+        replace(each, agent=replace(each.agent, steps=Steps(count=25, backwards=passes)))
+        for each, passes in ((zero, 25), (one, 26))
+        if each.agent is not None
+    ]
+    return made.a_job(*ranks, cwd=folder, files={"train.py": LOGGED})
+
+
+def test_a_call_that_met_the_gradients_of_a_peer_is_told_by_the_flag_that_let_the_rank_in(tmp_path: Path) -> None:
+    found = gloo_sizes_differ.match(met_in_backward(tmp_path, ENGINE))
+    assert found is not None
+    assert (found.culprit_ranks, found.locations[:2]) == ((0,), ("train.py:5", "train.py:3"))
+
+
+def test_a_peer_that_was_lost_outside_of_a_backward_pass_shares_no_pass_with_the_rank(tmp_path: Path) -> None:
+    found = gloo_sizes_differ.match(met_in_backward(tmp_path, "torch/distributed/distributed_c10d.py"))
+    assert found is not None
+    assert "train.py:5" not in found.locations
