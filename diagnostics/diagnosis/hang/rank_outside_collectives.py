@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
+from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
@@ -30,6 +31,7 @@ from diagnostics.dynamic.stall.rank_activity import RankPosition, rank_positions
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.wait_cause import advice
 from diagnostics.record.torch_messages import is_lost_peer
+from diagnostics.static.program.ast_walk import walk
 
 CODE = "D320"
 NAME = "rank-outside-collectives"
@@ -42,6 +44,8 @@ _KEPT = (
     ExceptionSource.PRINTED,
     ExceptionSource.FORWARD,
     ExceptionSource.HELD,
+    ExceptionSource.UNASKED,
+    ExceptionSource.THREAD,
 )
 _VICTIMS = (Whereabouts.WAITING, Whereabouts.UNKNOWN)
 SHOWN = 3  # ranks whose stacks are proof
@@ -71,7 +75,7 @@ def match(job: Job) -> Match | None:
         title = f"{who} {held_text(job, held)} stood{rest}"
         fix = f"mend what raised at {lines[0]}, and let nothing wait without end in a `finally` or the exit of a `with`"
     held_up: list[JobProcess] = []
-    failed = _gave_up(first, waiting) if held is None else None
+    failed = _gave_up(job, first, waiting) if held is None else None
     if failed is not None:
         peer, raised = failed
         held_up, processes, lines = processes, [peer.process], (job.line(raised.user_path[0]), *lines)
@@ -103,18 +107,39 @@ def match(job: Job) -> Match | None:
     )
 
 
-def _gave_up(standing: RankPosition, waiting: Sequence[RankPosition]) -> tuple[RankPosition, ExceptionRecord] | None:
-    """Returns a waiting rank that raised in the very function in which the other one still stands, and went on.
+def _gave_up(
+    job: Job, standing: RankPosition, waiting: Sequence[RankPosition]
+) -> tuple[RankPosition, ExceptionRecord] | None:
+    """Returns a waiting rank that raised in a function in which the other one still stands, and went on.
 
-    What that one waits for was to be done there: it is the failure, and the wait its consequence.
+    What that one waits for was to be done there, or by a thread that is started there: it is the failure, and the wait
+    its consequence. A function in which the peer still is says nothing: both are in main().
     """
-    stands_in = {(frame.file, frame.function) for frame in standing.own[:1] if frame.function != "<module>"}
     for peer in waiting:
+        still = {(frame.file, frame.function) for frame in peer.own}
+        left = [
+            frame
+            for frame in standing.own
+            if frame.function != "<module>" and (frame.file, frame.function) not in still
+        ]
+        stands_in = {(frame.file, frame.function) for frame in left}
         for raised in reversed(peer.process.raised):
+            if raised.how not in _KEPT or not raised.user_path or is_lost_peer(raised.text):
+                continue
             inside = any((frame.file, frame.function) in stands_in for frame in raised.user_path)
-            if raised.how in _KEPT and inside and not is_lost_peer(raised.text):
+            if inside or any(_names(job, frame, raised.user_path[-1]) for frame in left):
                 return peer, raised
     return None
+
+
+def _names(job: Job, frame: Frame, outermost: Frame) -> bool:
+    """Whether the function of a frame names the one with which the stack of a thread begins: it hands it over."""
+    function = job.sources.file(frame.file).function_at(frame.line)
+    wanted = outermost.function.rpartition(".")[2]
+    if function is None or wanted.startswith("<"):
+        return False
+    names = (getattr(node, "id", getattr(node, "attr", "")) for node in walk(function))
+    return wanted in names
 
 
 def _strength(standing: RankPosition) -> tuple[bool, bool, int]:
