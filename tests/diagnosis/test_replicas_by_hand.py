@@ -17,6 +17,7 @@ from diagnostics.core.registry import discover
 from diagnostics.diagnosis import silent
 from diagnostics.diagnosis.silent import (
     buffers_differ,
+    gradients_around_wrapper,
     gradients_erased,
     gradients_reduced_in_vain,
     gradients_zero,
@@ -182,7 +183,7 @@ STALE = replace(MODEL, in_model=(False, True), loose=(("head.weight", "4x3"),), 
 SIGNATURES = (
     wrapper_bypassed, no_sync_left_on, parameters_left_alone, second_model_unwrapped, model_never_wrapped,
     buffers_differ, weights_differ, weights_never_change, gradients_erased, gradients_zero, weights_not_finite,
-    optimizer_of_others, gradients_reduced_in_vain, parameters_ignored, hook_keeps_gradients,
+    optimizer_of_others, gradients_reduced_in_vain, parameters_ignored, hook_keeps_gradients, gradients_around_wrapper,
 )  # fmt: skip
 
 
@@ -246,6 +247,13 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, tuple[int, ...]]] = {
         ranks(own, own_gradients, wrappers=(LOCAL,), numbers=lambda _, step: 5 - 2 * (step < 2)),
         "The models of ranks 0, 1 drift apart: a.weight differs from step 2 on, since the communication hook hands "
         "back the rank's own gradients: nothing went between the ranks",
+        (0, 1),
+    ),
+    "gradients around the reducer": (
+        gradients_around_wrapper,
+        ranks(own, own_gradients, numbers=lambda _, step: 5 - 2 * (step < 2)),
+        "The models of ranks 0, 1 drift apart: a.weight differs from step 2 on, since no backward "
+        "pass came by the reducer of DistributedDataParallel: nothing went between the ranks",
         (0, 1),
     ),
     "never wrapped": (
@@ -347,6 +355,7 @@ QUIET: dict[str, Job] = {
     "a hook that averages now and then": ranks(
         own, own_gradients, wrappers=(LOCAL,), numbers=lambda _, step: 4 + step // 4
     ),
+    "gradients averaged by hand": ranks(own, own_gradients, numbers=lambda _, step: 4 + step // 4),
     "a hook, and weights that are averaged by hand": ranks(
         own, own_gradients, wrappers=(LOCAL,), calls=(call("all_reduce", "4x3", 5, 9),),
         numbers=lambda _, step: 3 if step == 1 else 5 + (step > 5),

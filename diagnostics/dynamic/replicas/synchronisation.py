@@ -37,6 +37,9 @@ class SyncGap(StrEnum):
     NEVER_WRAPPED = "never-wrapped"  # nothing is exchanged at all
     IGNORED = "ignored"  # DDP was told to leave them alone, and they train
     LOCAL_HOOK = "local-hook"  # DDP's exchange was given to a communication hook, and nothing went between the ranks
+    AROUND = (
+        "around"  # DDP ran to synchronise, and no backward pass came by its reducer: nothing went between the ranks
+    )
     THROWN_AWAY = "thrown-away"  # as much as the gradients is reduced by hand in each step, and the step uses its own
 
 
@@ -128,7 +131,7 @@ def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
         if not set(found.ranks) <= set(wrapper.ranks):
             return None
         if wrapper.hooks:
-            return SyncGap.LOCAL_HOOK if side > 0 and _hook_keeps_to_itself(found) else None
+            return SyncGap.LOCAL_HOOK if side > 0 and _keeps_to_itself(found) else None
         if wrapper.ignored:
             # Experts and parts of a table that each rank holds for itself begin apart, or go between ranks in forward.
             began_equal = found.first_difference(index) != found.steps[0]
@@ -149,10 +152,10 @@ def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
     return SyncGap.NEVER_WRAPPED if divides_data(job, found) and not communicates(found) else None
 
 
-def _hook_keeps_to_itself(found: Replicas) -> bool:
+def _keeps_to_itself(found: Replicas) -> bool:
     """Whether nothing went between the ranks over ENOUGH steps, the first one left out: then DDP lays its buckets anew.
 
-    Hooks that average now and then, or weights in place of gradients, move the group's counter.
+    What averages now and then, or weights in place of gradients, moves the group's counter.
     """
     later = replace(found, looks={step: found.looks[step] for step in found.steps[1:]})
     return len(later.steps) > 1 and later.steps[-1] - later.steps[0] >= ENOUGH and not communicates(later)
@@ -167,7 +170,9 @@ def _of_wrapper(found: Replicas, wrapper: WrapperFacts, number: int) -> SyncGap 
         for look in found.looks[step].values()
         if 0 < number <= len(look.wrappers)
     ]
-    return SyncGap.NO_SYNC if not any(one.synchronised for one in later) else None
+    if not any(one.synchronised for one in later):
+        return SyncGap.NO_SYNC
+    return SyncGap.AROUND if all(one.synchronised for one in later) and _keeps_to_itself(found) else None
 
 
 def _works(wrapper: WrapperFacts) -> bool:
