@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import a_job, a_process, agent, event, raised
+from hand_made import a_job, a_process, agent, event, frame, raised
 
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
-from diagnostics.dynamic.job.job import Job, ProcessRole
+from diagnostics.dynamic.job.job import ExceptionSource, Job, ProcessRole
 from diagnostics.static.launch_files.shell_exit_status import Fate
 
 DROPPED, HANDLED, UNKNOWN = Fate.DROPPED, Fate.HANDLED, Fate.UNKNOWN
@@ -122,6 +122,22 @@ def test_one_trial_of_many_may_fail_where_the_handler_says_so(tmp_path: Path) ->
     other = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9), rank=1)
     source = "try:\n    run(x)\nexcept Exception:\n    print('failed')"
     assert fate(a_driver(tmp_path, source, ("raised", 2), others=(other,)))[0] is Fate.HANDLED
+
+
+def test_a_trial_whose_future_nobody_asks_is_dropped_whatever_the_others_did_at_the_call_that_hands_it_over(
+    tmp_path: Path,
+) -> None:
+    other = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9), rank=1)
+    source = "def job(x):\n    run(x)\nwith Pool() as pool:\n    for x in grid:\n        pool.submit(job, x)"
+    made = a_driver(tmp_path, source, others=(other,))
+    parent = made.processes[0]
+    path = (frame(f"{tmp_path}/launch.py:2", "job"),)
+    lost = replace(raised("CalledProcessError: 1", how=ExceptionSource.UNASKED), path=path, user_path=path)
+    read = replace(event("child-read", "pid=2 how=raised", sequence=9), path=path)
+    told = replace(parent, raised=(lost,), agent=agent(*parent.agent.events, read))
+    found = failure_fates(a_job(told, *made.processes[1:], code=0, cwd=tmp_path))[0]
+    assert (found.fate, found.places) == (Fate.DROPPED, ("launch.py:5", "launch.py:2"))
+    assert found.advice == "keep the future and ask it for its result(), which raises what the job raised"
 
 
 @pytest.mark.parametrize(("argv", "expected"), [("python", Fate.DROPPED), ("pytest", Fate.HANDLED)])

@@ -37,6 +37,7 @@ _MAKE_READS = re.compile(r"\.SHELLSTATUS|\$\(wildcard|(?:\[\[?|\btest)\s+(?:!\s+
 _ADVICE = {
     "script": "begin the script with `set -euo pipefail`, and let nothing swallow the code",
     "python": "use subprocess.run(..., check=True), read exitcode after join(), and pass the code on",
+    "future": "keep the future and ask it for its result(), which raises what the job raised",
     "make": "take the `-` before the recipe line away, and do not run make with -i",
 }
 
@@ -117,14 +118,15 @@ def _received(job: Job, process: JobProcess, below: JobProcess, above: JobProces
             advice=_ADVICE["make"],
         )  # fmt: skip
     flow = of_python(job, above, below)
-    sweep = flow.by_exception and any(_made_work(one) and program(one) == program(process) for one in job.processes)
+    caught = flow.by_exception and not flow.unasked
+    sweep = caught and any(_made_work(one) and program(one) == program(process) for one in job.processes)
     return FailureFate(
         process=process,
         fate=Fate.HANDLED if sweep and flow.fate is Fate.DROPPED else flow.fate,  # one trial of many
         who=f"its parent ({program(above)})",
         how=flow.how,
         places=flow.places,
-        advice=_ADVICE["python"],
+        advice=_ADVICE["future" if flow.unasked else "python"],
     )
 
 

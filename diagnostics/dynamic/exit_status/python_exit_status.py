@@ -12,6 +12,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
 from diagnostics.dynamic.exit_status.child_products import looks_at_products
 from diagnostics.dynamic.exit_status.code_uses import code_is_used
+from diagnostics.dynamic.exit_status.handed_over import handing_over
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.process_list import words
@@ -83,9 +84,13 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
     how = said.get("how", "")
     folder = process.agent_folder
     if how == "raised" and (lost := _in_a_future(process, read)) is not None:
-        place = job.line(lost.user_path[0])
+        places = (*handing_over(job, lost.user_path[-1]), job.line(lost.user_path[0]))
         return StatusFlow(
-            fate=Fate.DROPPED, places=(place,), how="nobody asked the future for its result", by_exception=True
+            fate=Fate.DROPPED,
+            places=places,
+            how="nobody asked the future for its result",
+            by_exception=True,
+            unasked=True,
         )
     if how == "raised":
         kept = said.get("kept", "")

@@ -62,6 +62,7 @@ class StatusFlow:
     places: tuple[str, ...] = ()
     how: str = ""
     by_exception: bool = False
+    unasked: bool = False  # that exception stayed in a future that nobody asked: no handler got it
     at_end: bool = False  # the script ended with it: what stands behind it was not reached
 
 
