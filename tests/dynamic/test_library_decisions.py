@@ -45,6 +45,16 @@ class Own(LightningModule):
         if self.global_rank == 0:
             print("done")
 """,
+    "a metric for each of what a rank has in its batch, not for each name of a fixed list": WITHIN
+    + """
+class Own(LightningModule):
+    def on_validation_epoch_start(self):
+        for name in ("loss", "accuracy"):
+            self.log(name, self.kept[name], sync_dist=True)
+    def validation_step(self, batch, index):
+        for kind in batch.labels.unique().tolist():  # first
+            self.log(f"accuracy/{kind}", self.right(kind), sync_dist=True)  # also
+""",
     "a loader that has more batches on some ranks": TRAINER
     + """
 class Own(LightningDataModule):

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
@@ -26,12 +25,12 @@ from diagnostics.dynamic.divergence.localisation import explain_detour
 from diagnostics.dynamic.job.evidence import names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.observations import observations_of
+from diagnostics.dynamic.stall.background_work import hands_over
 from diagnostics.dynamic.stall.lateness import lateness
 from diagnostics.dynamic.stall.rank_activity import RankPosition, rank_positions
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.wait_cause import advice
 from diagnostics.record.torch_messages import is_lost_peer
-from diagnostics.static.program.ast_walk import walk
 
 CODE = "D320"
 NAME = "rank-outside-collectives"
@@ -127,19 +126,9 @@ def _gave_up(
             if raised.how not in _KEPT or not raised.user_path or is_lost_peer(raised.text):
                 continue
             inside = any((frame.file, frame.function) in stands_in for frame in raised.user_path)
-            if inside or any(_names(job, frame, raised.user_path[-1]) for frame in left):
+            if inside or any(hands_over(job, frame, raised.user_path[-1]) for frame in left):
                 return peer, raised
     return None
-
-
-def _names(job: Job, frame: Frame, outermost: Frame) -> bool:
-    """Whether the function of a frame names the one with which the stack of a thread begins: it hands it over."""
-    function = job.sources.file(frame.file).function_at(frame.line)
-    wanted = outermost.function.rpartition(".")[2]
-    if function is None or wanted.startswith("<"):
-        return False
-    names = (getattr(node, "id", getattr(node, "attr", "")) for node in walk(function))
-    return wanted in names
 
 
 def _strength(standing: RankPosition) -> tuple[bool, bool, int]:

@@ -52,6 +52,8 @@ def callback_causes(here: SearchTarget, there: SearchTarget, taints: RankTaint) 
                 yield from _branch(node, function, taints, left=left)
             elif isinstance(node, ast.Assign):
                 yield from _flag(node, function, taints, left=left)
+            elif isinstance(node, (ast.For, ast.AsyncFor)):
+                yield from _loop(node, function, taints, left=left)
     for function in taints.program.functions:
         for node in function.nodes_of(ast.Call):
             if isinstance(node, ast.Call) and _LOADERS.search(last_name(node.func)):
@@ -140,6 +142,27 @@ def _branch(node: ast.If, function: Function, taints: RankTaint, *, left: bool) 
         if _effects([one], function, taints.program) or (jumps and one is node.body[-1]):
             told = StatementKind.RETURNS if isinstance(one, ast.Return) else StatementKind.CALLS
             yield decision(function, getattr(one, "lineno", node.lineno), told, taint, score - 1)
+    if taint is not None:
+        yield from origin(first, taint, taints.program)
+
+
+def _loop(
+    node: ast.For | ast.AsyncFor, function: Function, taints: RankTaint, *, left: bool
+) -> Iterator[DivergencePoint]:
+    """Yields a loop that communicates once for each of what this rank has: a metric for each class of its batch."""
+    inside = [one for part in node.body for one in (part, *_inside(part))]
+    taint = taints.of_loop(node.iter, function)
+    read = {one.id for one in ast.walk(node.iter) if isinstance(one, ast.Name)}
+    given = read & set(function.parameters) - {"self", "cls"}  # a batch, say: each rank is handed one of its own
+    if (taint is None and not given) or _COMMUNICATES not in _effects(inside, function, taints.program):
+        return
+    weight = taint.weight if taint is not None else _PLAIN
+    score = weight + _fit(_COMMUNICATES, left=left)
+    first = decision(function, node.iter.lineno, StatementKind.LOOP, taint, score)
+    yield first
+    for one in inside:
+        if isinstance(one, ast.Call) and _effects([one], function, taints.program):
+            yield decision(function, one.lineno, StatementKind.CALLS, taint, first.score - 1)
     if taint is not None:
         yield from origin(first, taint, taints.program)
 
