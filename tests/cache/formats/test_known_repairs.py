@@ -32,7 +32,7 @@ for number in range(6):
 """
 
 
-@pytest.fixture(scope="module", params=[3, 700])
+@pytest.fixture(scope="module", params=[3, 300])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("tagged")
     subprocess.run([sys.executable, "-c", WRITE, str(made), str(request.param)], check=True)

@@ -79,7 +79,7 @@ def test_another_seed_is_another_run(data: Path, on_two_ranks: Path) -> None:
 
 def test_ranks_that_are_killed_start_again_and_come_to_the_same_model(data: Path, tmp_path: Path) -> None:
     """Killed in both stages, in the middle of an epoch; what follows each checkpoint is made once."""
-    stage = {"epochs": 40, "batch_size": 8, "lr": 0.003}
+    stage = {"epochs": 20, "batch_size": 8, "lr": 0.003}
     stages = {"autoencoder": stage, "operator": stage}
     training = {"log_every_steps": 1, "checkpoint_every_steps": 5}
     whole = write(tmp_path, data, "unharmed", stages=stages, training=training)
@@ -88,10 +88,10 @@ def test_ranks_that_are_killed_start_again_and_come_to_the_same_model(data: Path
     log, mark = tmp_path / "log", f"several-{os.getpid()}"
     process = start(["train", config, "--nproc", "2", "--no-preflight", "--max-restarts", "2"], mark, log)
     for name, rank in (("autoencoder", 1), ("operator", 0)):
-        wait_until(partial(has_checkpoint, tmp_path / "killed", name))
+        wait_until(partial(has_checkpoint, tmp_path / "killed", name), deadline_s=180)
         os.kill(ranks_of(mark)[rank], signal.SIGKILL)
         wait_until(partial(says, log, f"rank {rank} was killed by signal 9"))
-    assert process.wait(timeout=120) == 0, log.read_text()
+    assert process.wait(timeout=240) == 0, log.read_text()
     assert "restart 2 of 2, from operator-" in log.read_text()
     assert differences(tmp_path / "unharmed", tmp_path / "killed") == []
     steps = [(row["stage"], row["step"]) for row in rows(tmp_path / "killed") if row["kind"] == "step"]
