@@ -74,10 +74,15 @@ def open_for(best: Best, data: Path | None = None) -> FieldSpec:
     return read(data, time_stride=time_stride_for(best, spec))
 
 
-def chosen_samples(best: Best, spec: FieldSpec, split: Split, limit: int | None) -> np.ndarray:
-    """Returns the numbers of the samples of a split, `limit` at most."""
+def check_limit(limit: int | None) -> None:
+    """Raises ConfigError for less than a sample; asked before the data is."""
     if limit is not None and limit < 1:
         raise ConfigError(f"--samples {limit}: one sample is the least")
+
+
+def chosen_samples(best: Best, spec: FieldSpec, split: Split, limit: int | None) -> np.ndarray:
+    """Returns the numbers of the samples of a split, `limit` at most."""
+    check_limit(limit)
     splits = split_samples(spec.samples, best.config.data) if split != "all" else None
     chosen: np.ndarray = getattr(splits, split) if splits is not None else np.arange(spec.samples)
     return chosen[:limit]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,6 +131,20 @@ class RunFolder:
                 f"{self.root} holds a run already ({', '.join(left)}), and nothing of it is overwritten",
                 hint=f"go on with it: add --resume; or start another: --set output.dir={self._free_name()}",
             )
+
+    def check_earlier(self, stages: Sequence[str]) -> None:
+        """Raises ConfigError if a stage needs one that neither comes before it nor was trained."""
+        for name in stages:
+            for earlier in NEEDS[name]:
+                if earlier not in stages and not self.trained(earlier).exists():
+                    raise self.untrained(name, earlier)
+
+    def untrained(self, stage: str, earlier: str) -> ConfigError:
+        """Returns what is said where a stage lacks an earlier one."""
+        return ConfigError(
+            f"stage {stage} needs the trained {earlier}, and {self.trained(earlier)} is not there",
+            hint=f"name it before in stages.run, or train it first: ups train CONFIG --stage {earlier}",
+        )
 
     def claim(self, config: UpsConfig) -> None:
         """Makes the folder and writes config.yaml into it; `check_free` came before."""

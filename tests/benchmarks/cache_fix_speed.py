@@ -1,6 +1,7 @@
 """Seconds of fix-cache against torch.load + torch.save of the same files, and against cp where bytes are copied.
 
-    python tests/benchmarks/cache_fix_speed.py [--files 200] [--repeats 3] [--folder /dev/shm] [--output FILE.json]
+    python tests/benchmarks/cache_fix_speed.py [--files 200] [--tensors 24] [--repeats 3] [--folder /dev/shm]
+        [--output FILE.json]
 
 Files of 12 MB (24 tensors, fp32) that carry tags of cuda:1, written by torch. Two ways of repair:
 
@@ -122,7 +123,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     files = max(1, min(options.files, room // FILE_BYTES))
     master = folder / "tagged"
     master.mkdir()
-    python(WRITE, master, files, TENSORS, FILE_BYTES)
+    python(WRITE, master, files, options.tensors, FILE_BYTES)
     ours: dict[str, Callable[[Path], float]] = {"command": command, "engine": lambda cache: python(ENGINE, cache)}
     load_and_save = {"load_and_save": lambda cache: python(LOAD_AND_SAVE, cache)}
     append = compared(master, {**ours, **load_and_save}, options.repeats, linked=False)
@@ -131,6 +132,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "benchmark": "cache_fix_speed",
         "folder": str(options.folder),
         "files": files,
+        "tensors": options.tensors,
         "scaled_down": files < options.files,
         "cores": len(os.sched_getaffinity(0)),
         "load_average_1min": os.getloadavg()[0],
@@ -152,6 +154,7 @@ def available_bytes() -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=200, help="of 12 MB; fewer where there is no room")
+    parser.add_argument("--tensors", type=int, default=TENSORS, help="in a file")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"), help="where files are made, and removed")  # noqa: S108
     parser.add_argument("--output", type=Path)

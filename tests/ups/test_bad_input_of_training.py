@@ -116,7 +116,7 @@ def test_the_second_stage_without_the_first(tmp_path: Path) -> None:
     assert code == 2
     assert said[-2:] == [
         "error: stage operator needs the trained autoencoder, and DIR/run/checkpoints/autoencoder.pt is not there",
-        "  train it first: ups train DIR/small.yaml (or ups train DIR/small.yaml --stage autoencoder)",
+        "  name it before in stages.run, or train it first: ups train DIR/small.yaml --stage autoencoder",
     ]
 
 

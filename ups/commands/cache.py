@@ -69,22 +69,28 @@ def repair(
     device: str,
     dry_run: bool,
 ) -> None:
-    """Encode again only what is missing, cut off or damaged in the cache of CONFIG."""
+    """Encode again only what is missing, cut off or damaged in the cache of CONFIG; of several problems in each."""
     loaded = load_config(config, overrides)
     from ups.cache_repair import Repair
-    from ups.data.several.problems import problem
+    from ups.data.several.problems import problem, problems
     from ups.trained import trained_material
 
+    # Numbers of samples are those of one problem's data.
+    tasks = [task] if task or samples or not loaded.data.tasks else list(problems(loaded))
+    damaged = 0
     with naming(config, overrides):
-        one = problem(loaded, task)
-        state, material = trained_material(loaded, task)
-        wanted = Repair(one, material, state, samples=samples, device=device)
-        click.echo("\n".join(wanted.lines(wanted.seconds())))
-        if dry_run:
-            context.exit(int(bool(wanted.damage.kept)))
-        wanted.run(_counting(wanted.damage.samples))
-    if wanted.damage.kept:
-        click.echo(f"repaired: all {len(wanted.manifest['files'])} files are as the manifest says")
+        for name in tasks:
+            one = problem(loaded, name)
+            state, material = trained_material(loaded, name)
+            wanted = Repair(one, material, state, samples=samples, device=device)
+            click.echo("\n".join(wanted.lines(wanted.seconds())))
+            damaged += len(wanted.damage.kept)
+            if not dry_run:
+                wanted.run(_counting(wanted.damage.samples))
+            if wanted.damage.kept and not dry_run:
+                click.echo(f"repaired: all {len(wanted.manifest['files'])} files are as the manifest says")
+    if dry_run:
+        context.exit(int(bool(damaged)))
 
 
 def _counting(of: int) -> Callable[[int], None]:

@@ -63,8 +63,8 @@ def command(
         _compare(checkpoints, data, split, samples, task, folder, as_json)
         return
     (checkpoint,) = checkpoints
-    evaluation = _evaluate(checkpoint, data, split, samples, task)
     folder = out if out is not None else _run_folder(checkpoint) / (f"tasks/{task}" if task else "")
+    evaluation = _evaluate(checkpoint, data, split, samples, task, folder)
     text = json.dumps(evaluation.numbers, indent=2) + "\n"
     _write(folder / "evaluation.json", text)
     metrics = _run_folder(checkpoint) / "metrics.jsonl"
@@ -93,7 +93,7 @@ def _compare(
     if twice is not None:
         raise ConfigError(f"{twice} is named twice")
     shown = dict(zip(names, _short(names), strict=True))
-    found = {shown[name]: _evaluate(Path(name), data, split, samples, task).numbers for name in names}
+    found = {shown[name]: _evaluate(Path(name), data, split, samples, task, folder).numbers for name in names}
     rows = compared(found)
     first = next(iter(found.values()))
     title = f"{first['task']}, {first['split']} split, {first['samples']} samples"
@@ -128,21 +128,31 @@ def _short(names: Sequence[str]) -> list[str]:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text.encode())
     except OSError as error:
         raise from_os_error(error, action="cannot write the evaluation", path=path) from error
 
 
-def _evaluate(checkpoint: Path, data: Path | None, split: Any, limit: int | None, problem: str) -> Evaluation:
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise from_os_error(error, action="cannot write the evaluation", path=folder) from error
+
+
+def _evaluate(
+    checkpoint: Path, data: Path | None, split: Any, limit: int | None, problem: str, out: Path
+) -> Evaluation:
     import torch
 
     from ups.checkpoint import load_best
-    from ups.evaluate import chosen_samples, evaluate, open_for
+    from ups.evaluate import check_limit, chosen_samples, evaluate, open_for
 
+    check_limit(limit)
     best = load_best(checkpoint, problem)
     spec = open_for(best, data)
     samples = chosen_samples(best, spec, split, limit)
+    _make(out)  # before the work, which could not be kept elsewhere
     torch.set_num_threads(best.config.training.threads_per_rank)  # more of them wait for each other on busy cores
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:

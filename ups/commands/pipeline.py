@@ -42,12 +42,14 @@ def command(
     wanted = load_config(config, overrides)
     from ups.pipeline import engine
     from ups.pipeline.state import PipelineState, digest_of
-    from ups.pipeline.steps import STEPS
+    from ups.pipeline.steps import STEPS, check
 
     skipped = [name for name in MAY_BE_SKIPPED if skips[f"skip_{name.replace('-', '_')}"]]
     choice = engine.Choice(start=start, until=until, skipped=skipped)
     experiment = engine.Experiment(config=wanted, path=config, overrides=overrides)
     if only_plan:
+        with naming(config, overrides):
+            check(wanted)
         state = PipelineState.load(experiment.folder / "state.json")
         if state.config != digest_of(wanted):
             state.steps.clear()

@@ -39,27 +39,32 @@ def command(
     overwrite: bool,
 ) -> None:
     """Predict with CHECKPOINT from what DATA begins with: rollouts to its times, or solutions of its coefficients."""
-    for path in (out, *(() if no_pictures else (out.with_suffix(".png"), out.with_suffix(".gif")))):
+    pictures = () if no_pictures else (out.with_suffix(".png"), out.with_suffix(".gif"))
+    if out in pictures:
+        raise ConfigError(f"--out {out} is the HDF5 file, and its picture would have that name", hint="--out NAME.h5")
+    for path in (out, *pictures):
         if path.exists() and not overwrite:
             raise ConfigError(f"{path} is there already", hint="replace it with --overwrite, or name another --out")
     import torch
 
     from ups.checkpoint import load_best
-    from ups.evaluate import chosen_samples, open_for
+    from ups.evaluate import check_limit, chosen_samples, open_for
     from ups.forecasts import predict as forecasts
 
     best = load_best(checkpoint, problem)
     torch.set_num_threads(best.config.training.threads_per_rank)  # more of them wait for each other on busy cores
     if out.exists() and out.resolve() in (data.resolve(), checkpoint.resolve()):
         raise ConfigError(f"--out {out} is what the prediction is made from")
-    spec = open_for(best, data)
     wish = forecasts.Wish(correct=correct, members=members, best_of=best_of, seed=seed)
+    stage = forecasts.stage_for(best, wish)
+    check_limit(samples)
+    spec = open_for(best, data)
     chosen = chosen_samples(best, spec, "all", samples)
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("predicting", total=len(chosen))
         forecasts.predict(best, spec, chosen, wish, out, lambda done: progress.update(task, completed=done))
-    click.echo(f"{out}: {len(chosen)} samples by stage {forecasts.stage_for(best, wish)} of {checkpoint}")
+    click.echo(f"{out}: {len(chosen)} samples by stage {stage} of {checkpoint}")
     if not no_pictures:
         from ups.forecasts.pictures import draw
 

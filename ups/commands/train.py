@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ups.config import load_config
+from ups.errors import naming
 from ups.imports import without_garbage_collection
 from ups.launch.tied import end_with_doctor
 from ups.stages import ORDER
@@ -84,10 +85,11 @@ def command(
         first_checks.examine(config, overrides, ranks, say=lambda line: None if quiet else click.echo(line, err=True))
 
     before_start = (lambda ranks: None) if no_preflight else first
-    if not no_doctor:
-        from ups.launch import watched
+    with naming(config, overrides):
+        if not no_doctor:
+            from ups.launch import watched
 
-        if watched.is_wanted():
-            run.examine(request, before_start)
-            context.exit(watched.train(request))
-    run.train(request, say=click.echo, before_start=before_start)
+            if watched.is_wanted():
+                run.examine(request, before_start)
+                context.exit(watched.train(request))
+        run.train(request, say=click.echo, before_start=before_start)

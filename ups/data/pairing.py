@@ -12,6 +12,7 @@ import numpy as np
 
 from ups.config import ObjectiveConfig
 from ups.data.field_spec import FieldSpec
+from ups.data.pde.equations import equation
 from ups.errors import ConfigError
 
 
@@ -59,13 +60,18 @@ class Pairing:
         return np.stack([lead, now, np.full_like(now, log_parameter)], axis=-1).astype(np.float32)
 
 
-def pairing_of(objective: ObjectiveConfig, spec: FieldSpec) -> Pairing:
-    """Returns what the operator is trained on. Raises ConfigError where the data has not what is asked for."""
-    if spec.kind == "steady" and (objective.rollout or objective.longest_lead > 1):
+def check_objective(objective: ObjectiveConfig, task: str) -> None:
+    """Raises ConfigError where a steady problem is asked for what only goes on in time."""
+    if equation(task).KIND == "steady" and (objective.rollout or objective.longest_lead > 1):
         raise ConfigError(
-            f"objective.rollout and objective.longest_lead are for what goes on in time, and {spec.task} is steady",
+            f"objective.rollout and objective.longest_lead are for what goes on in time, and {task} is steady",
             hint="leave them out",
         )
+
+
+def pairing_of(objective: ObjectiveConfig, spec: FieldSpec) -> Pairing:
+    """Returns what the operator is trained on. Raises ConfigError where the data has not what is asked for."""
+    check_objective(objective, spec.task)
     if objective.longest_lead >= max(2, spec.frames):
         raise ConfigError(
             f"objective.longest_lead is {objective.longest_lead}, and the data has {spec.frames} frames",

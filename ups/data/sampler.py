@@ -63,6 +63,11 @@ def check_enough(length: int, global_batch: int, world_size: int) -> None:
             f"{world_size} ranks are more than the {length} training samples: some would have nothing to do",
             hint=f"start fewer ranks (--nproc {max(1, length)}), or generate more data",
         )
+    check_batch(global_batch, world_size)
+
+
+def check_batch(global_batch: int, world_size: int) -> None:
+    """Raises ConfigError for a global batch that has not a sample for each rank."""
     if global_batch < world_size:
         raise ConfigError(
             f"a global batch of {global_batch} leaves some of the {world_size} ranks without a sample",

@@ -36,6 +36,7 @@ def main(arguments: list[str]) -> int:
                 steps=options.steps,
                 apply=options.apply,
                 stage=options.stage,
+                cache=options.cache.resolve() if options.cache is not None else None,
             )
         )
     except UsageError as error:
@@ -67,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--backend", choices=("auto", "nccl", "gloo"), help="where not that of CONFIG")
     parser.add_argument("--stage", default="", help="parity: the stage")
     parser.add_argument("--apply", action="store_true", help="regenerate: do it, and not only say what would be done")
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="regenerate: of several caches this one")
     return parser
 
 

@@ -24,6 +24,7 @@ class Request:
     world_size: int
     steps: int
     apply: bool = False
+    cache: Path | None = None
     stage: str = ""
 
     def write(self, answer: Mapping[str, Any]) -> None:

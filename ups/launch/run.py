@@ -17,16 +17,14 @@ from ups.data.sampler import check_enough
 from ups.data.several.problems import problems
 from ups.data.several.task_sampler import check_epochs, check_together
 from ups.data.splits import split_samples
-from ups.errors import ConfigError, UpsError, naming
+from ups.errors import UpsError, naming
 from ups.launch import claims
+from ups.launch.before_data import check_configuration
 from ups.launch.elastic import Launched, launch
-from ups.launch.port import check_port
 from ups.launch.reports import first_failure
 from ups.models.fit import check_model
 from ups.run_folder import RunFolder
 from ups.stopping.request import announce_saved
-from ups.strategies.admitted import refuse_what_does_not_fit
-from ups.tracking import backends
 from ups.tracking.beside import Beside
 
 if TYPE_CHECKING:  # it imports what draws bars
@@ -148,18 +146,18 @@ def check(request: Request, nproc: int) -> None:
     """Raises ConfigError or DataError for what is wrong before anything is written or started."""
     config, folder = request.config, RunFolder(request.config.output.dir)
     config = replace(config, stages=replace(config.stages, run=request.stages))  # type: ignore[arg-type]  # they are
-    refuse_what_does_not_fit(config, nproc, gpus=config.training.backend != "gloo" and visible_gpus() > 0)
-    specs = {task: _checked_problem(one, request, nproc) for task, one in problems(config).items()}
-    if config.data.tasks:
-        check_together(config, specs)
-        check_epochs(config, specs, request.stages)
-    backends.check(config)
-    if config.training.port is not None and not os.environ.get("TORCHELASTIC_RUN_ID"):
-        check_port(config.training.port)
+    gpus = config.training.backend != "gloo" and visible_gpus() > 0
+    ours = not os.environ.get("TORCHELASTIC_RUN_ID")
+    check_configuration(config, request.stages, nproc, gpus=gpus, port=config.training.port if ours else None)
     if request.resume:
         folder.check_unchanged(request.config)
     else:
         folder.check_free(stage=request.stages[0] if len(request.stages) == 1 else "")
+    folder.check_earlier(request.stages)
+    specs = {task: _checked_problem(one, request, nproc) for task, one in problems(config).items()}
+    if config.data.tasks:
+        check_together(config, specs)
+        check_epochs(config, specs, request.stages)
 
 
 def _checked_problem(config: UpsConfig, request: Request, nproc: int) -> FieldSpec:
@@ -168,11 +166,6 @@ def _checked_problem(config: UpsConfig, request: Request, nproc: int) -> FieldSp
     check_enough(train_samples * max(1, spec.frames - 1), min(settings_batches(config, request.stages)), nproc)
     if "operator" in request.stages:
         pairing_of(config.objective, spec)
-    if "steady" in request.stages and spec.kind != "steady":
-        raise ConfigError(
-            f"stage steady solves steady problems, and {spec.task} goes on in time",
-            hint="leave steady out of stages.run",
-        )
     check_model(config, spec)
     return spec
 

@@ -6,6 +6,7 @@ A file here with a function `build` is an architecture by its own name; `package
 
 from __future__ import annotations
 
+import ast
 import difflib
 import importlib
 import importlib.util
@@ -13,6 +14,7 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Callable, Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 
@@ -45,6 +47,23 @@ def build_operator(
             f"operator.architecture {config.architecture} made a {type(module).__name__}, not a torch.nn.Module"
         )
     return module
+
+
+def check_named(architecture: str) -> None:
+    """Raises ConfigError for an architecture that is not there; code of the user's own is looked for, and not run."""
+    if ":" not in architecture:
+        _ours(architecture)
+        return
+    source, _, name = architecture.rpartition(":")
+    if not name.isidentifier():
+        raise ConfigError(f"operator.architecture {architecture} names no class behind its colon")
+    if source.endswith(".py"):
+        _parsed(Path(source), architecture)
+        return
+    # The ranks look in the current folder, too: they are started by python -m.
+    top, places = source.partition(".")[0], [str(Path.cwd()), *sys.path]
+    if top not in sys.builtin_module_names and PathFinder.find_spec(top, places) is None:
+        raise _no_import(architecture, f"No module named '{top}'")
 
 
 def architectures() -> dict[str, Callable[..., nn.Module]]:
@@ -84,15 +103,29 @@ def _from_name(source: str, place: str) -> ModuleType:
     try:
         return importlib.import_module(source)
     except ImportError as error:
-        raise ConfigError(
-            f"operator.architecture {place} cannot be imported: {error}",
-            hint="a file can be named directly: path/to/file.py:Class",
-        ) from error
+        raise _no_import(place, str(error)) from error
+
+
+def _no_import(place: str, why: str) -> ConfigError:
+    return ConfigError(
+        f"operator.architecture {place} cannot be imported: {why}",
+        hint="a file can be named directly: path/to/file.py:Class",
+    )
+
+
+def _parsed(path: Path, place: str) -> None:
+    if not path.is_file():
+        raise ConfigError(f"operator.architecture {place}: there is no file {path}")
+    try:
+        ast.parse(path.read_bytes(), str(path))
+    except (SyntaxError, ValueError) as error:
+        raise ConfigError(f"operator.architecture {place} cannot be imported: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"operator.architecture {place} cannot be read: {error.strerror}") from error
 
 
 def _from_file(path: Path, place: str) -> ModuleType:
-    if not path.is_file():
-        raise ConfigError(f"operator.architecture {place}: there is no file {path}")
+    _parsed(path, place)
     name = f"ups_user_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None  # noqa: S101 - a .py file always has one
@@ -101,6 +134,6 @@ def _from_file(path: Path, place: str) -> ModuleType:
     sys.modules[name] = module  # dataclasses and pickle look their module up there
     try:
         spec.loader.exec_module(module)
-    except (ImportError, SyntaxError) as error:
+    except ImportError as error:
         raise ConfigError(f"operator.architecture {place} cannot be imported: {error}") from error
     return module

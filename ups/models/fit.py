@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from ups.config import UpsConfig
-from ups.data.fields import FieldSpec
+from ups.data.field_spec import FieldSpec
+from ups.data.pde.equations import equation
 from ups.errors import ConfigError
-from ups.models import build_operator
+from ups.models import build_operator, check_named
 from ups.models.autoencoder import FieldAutoencoder
 
 CONDITIONS = 3  # lead time, time, parameter
+MOST_TOKENS = 1 << 14  # of a grid that models are only tried on
 SHOWN = 4  # names of unused parameters
 
 
@@ -23,6 +26,32 @@ def check_model(config: UpsConfig, spec: FieldSpec) -> None:
     autoencoder = _autoencoder(config, spec)
     if not _is_own(config):
         _operator(config, spec, autoencoder)
+
+
+def check_without_data(config: UpsConfig) -> None:
+    """Raises ConfigError for models that fit no data of the configured equation at all.
+
+    They are built on a grid that suits them: what is wrong about that one is wrong about each.
+    """
+    check_named(config.operator.architecture)
+    known = equation(config.data.task)
+    tokens = 2 ** len(config.operator.depths)  # as many as can be merged that often
+    if tokens ** len(known.AXES) > MOST_TOKENS:
+        return
+    cells = tokens * config.latent.patch
+    nominal = FieldSpec(
+        path=config.data.root,
+        task=config.data.task,
+        kind=known.KIND,
+        samples=1,
+        frames=1,
+        grid=(cells,) * len(known.AXES),
+        channels=known.CHANNELS,
+        coordinates=(np.zeros(cells),) * len(known.AXES),
+        times=np.zeros(1),
+        periodic=known.PERIODIC,
+    )
+    check_model(config, nominal)
 
 
 def try_own_operator(config: UpsConfig, spec: FieldSpec) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from diagnostics.api import DoctorError
+from diagnostics.api import DoctorError, UsageError
 from ups.config import UpsConfig
 from ups.errors import ConfigError, UpsError
 from ups.pipeline.artefacts import read_back
@@ -114,12 +114,12 @@ def _run(step: Step, experiment: Experiment, state: PipelineState) -> None:
     try:
         made = step.work(experiment)
     except DoctorError as error:
-        seconds = time.monotonic() - began
+        seconds, is_usage = time.monotonic() - began, isinstance(error, UsageError)
         state.steps[step.name] = StepState("failed", seconds, error.exit_code, error.message)
         state.save()
         raise UpsError(
             f"the pipeline stopped in step {step.name} with exit code {error.exit_code}: {error.message}",
-            hint=error.hint or f"run the same command again: it goes on with step {step.name}",
+            hint=error.hint or (f"run the same command again: it goes on with step {step.name}" * (not is_usage)),
             exit_code=error.exit_code,
         ) from error
     seconds = time.monotonic() - began

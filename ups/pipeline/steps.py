@@ -10,7 +10,9 @@ from ups.checkpointing.layout import read_manifest
 from ups.config import UpsConfig
 from ups.data.fields import data_file, open_data
 from ups.data.info import describe
-from ups.errors import DataError, UpsError
+from ups.errors import ConfigError, DataError, UpsError
+from ups.launch.before_data import check_configuration
+from ups.launch.run import visible_gpus
 from ups.pipeline import programs
 from ups.pipeline.engine import Experiment, Made, Step
 from ups.pipeline.estimate import estimate
@@ -23,7 +25,22 @@ from ups.stages import ORDER
 def configuration(experiment: Experiment) -> Made:
     """Holds the configuration against itself; that it could be read, the command line has seen."""
     config = experiment.config
+    check(config)
     return Made(f"{config.name}: {config.data.task}, stages {', '.join(config.stages.run)}")
+
+
+def check(config: UpsConfig) -> None:
+    """Raises ConfigError for what no data could make right."""
+    if config.data.tasks:
+        raise ConfigError(
+            "a pipeline is about one problem, and data.tasks names several",
+            hint="name one by data.task; several are trained by ups train CONFIG",
+        )
+    gpus = visible_gpus() if config.training.backend != "gloo" else 0
+    nproc = config.training.nproc or gpus or 2
+    stages = ("autoencoder", *(name for name in config.stages.run if name != "autoencoder"))
+    RunFolder(config.output.dir).check_earlier(stages)
+    check_configuration(config, stages, nproc, gpus=gpus > 0, port=config.training.port)
 
 
 def data(experiment: Experiment) -> Made:

@@ -62,10 +62,7 @@ def trained_before(name: str, folder: RunFolder, task: str = "") -> dict[str, An
         if not path.exists() and earlier not in NEEDS[name]:
             continue
         if not path.exists():
-            raise ConfigError(
-                f"stage {name} needs the trained {earlier}, and {path} is not there",
-                hint=f"train it first: ups train CONFIG (or ups train CONFIG --stage {earlier})",
-            )
+            raise folder.untrained(name, earlier)
         content = checkpoint.load(path, "autoencoder" if earlier == "autoencoder" else "best")
         if task:
             content = content["tasks"][task]

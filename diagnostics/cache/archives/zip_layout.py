@@ -21,8 +21,9 @@ from diagnostics.cache.pickles.facts import PickleFacts
 from diagnostics.core.findings import Severity
 
 MAX_KNOWN = 16
-MAX_KNOWN_BYTES = 1 << 16  # of one directory
-MAX_VERDICTS = 64  # kept with a layout
+MAX_KNOWN_BYTES = 1 << 20  # of one directory, some 10,000 members
+MAX_KEPT_BYTES = 4 << 20  # of all directories that are known
+MAX_VERDICTS, MAX_STORAGES = 64, 65_536  # pickles kept with a layout, and their storages
 _ENTRY_BYTES, _LOCAL_BYTES = 46, 30
 
 
@@ -37,12 +38,16 @@ class Layout:
     checksums: tuple[int, ...] = ()  # which entries' checksums tell the data
     names: bytes = b""  # of these entries, and their sizes
     complete: dict[PickleFacts, bool] = field(default_factory=dict)  # whether all storages of a pickle are there
+    storages: int = 0  # of those pickles
+    pickle_entry: tuple[int, int] | None = None  # its bytes in the directory, where entries are written back as read
 
     def remember(self, facts: PickleFacts, complete: bool) -> None:
         """Keeps whether all storages of a pickle are there."""
-        if len(self.complete) >= MAX_VERDICTS:
+        if len(self.complete) >= MAX_VERDICTS or self.storages > MAX_STORAGES:
             self.complete.clear()
+            self.storages = 0
         self.complete[facts] = complete
+        self.storages += len(facts.storages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,8 @@ class Directory:
     layout: Layout
     root: str
     content: str
+    data: bytes  # as they stand in the file, at
+    offset: int
 
     @property
     def folder(self) -> str:
@@ -83,7 +90,8 @@ def read_layout(file: FileBytes) -> Directory:
         pieces = known.cut.unpack(data)
         same = (pieces[0::5], pieces[2::5], pieces[4::5]) == known.fixed and pieces[3::5].count(root) == count
         if same:
-            return Directory(known.layout, root.decode("utf-8", "replace"), _content(known.layout, pieces[1::5]))
+            folder, content = root.decode("utf-8", "replace"), _content(known.layout, pieces[1::5])
+            return Directory(known.layout, folder, content, data, offset)
     return _read(data, key, root)
 
 
@@ -95,10 +103,10 @@ def _read(data: bytes, key: tuple[int, int, int, int], root: bytes) -> Directory
     cut = _cut(data, root)
     if cut is not None:
         pieces = cut.unpack(data)
-        if len(_known) >= MAX_KNOWN:
+        if len(_known) >= MAX_KNOWN or sum(size for size, *_ in _known) + len(data) > MAX_KEPT_BYTES:
             _known.clear()
         _known[key] = KnownDirectory(cut, (pieces[0::5], pieces[2::5], pieces[4::5]), layout)
-    return Directory(layout, folder, _content(layout, tuple(member.crc for member in members)))
+    return Directory(layout, folder, _content(layout, tuple(member.crc for member in members)), data, offset)
 
 
 def _cut(data: bytes, root: bytes) -> struct.Struct | None:

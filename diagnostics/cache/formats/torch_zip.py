@@ -44,7 +44,7 @@ ENDINGS = (".pt", ".pth", ".ckpt")
 MAX_PICKLE_BYTES = 32 << 20  # some 300,000 tensors
 OTHER_MEMBER = re.compile(rb"[^/]+/(data/\d+|byteorder|\.format_version|\.storage_alignment|\.data/serialization_id)")
 STORAGE = re.compile(r"(.+/)?data/\d+")
-MAX_SHARED_STORAGES = 1024
+MAX_SHARED_STORAGES = 16_384
 
 
 def recognise(head: bytes, tail: bytes) -> bool:
@@ -78,7 +78,7 @@ def _scan(file: FileBytes) -> FileScan:
         return FileScan(
             path=file.path, size=file.size, code=CODE, format="torchscript", skipped="a TorchScript program"
         )
-    facts = KNOWN.facts(read_member(file, layout.pickle, MAX_PICKLE_BYTES))
+    facts = KNOWN.told(read_member(file, layout.pickle, MAX_PICKLE_BYTES))
     problems = [*layout.problems, *other_local_name(file, layout.pickle, f"{folder}data.pkl")]
     if facts.problems:
         problems[:0] = facts.problems_of(f"{folder}data.pkl")

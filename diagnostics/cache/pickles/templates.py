@@ -1,4 +1,4 @@
-"""The facts of torch pickles, walked once for all that differ only in numbers and texts which change no fact.
+"""What is told of torch pickles, worked out once for all that differ only in numbers and texts which change nothing.
 
 The files of one cache often have the same pickle byte for byte, or one that differs in a float, a sample's index
 or its name. What such a value is reaches no fact: it was put into a list or a dict, and nothing else was done
@@ -9,15 +9,16 @@ each length and opcode too.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from diagnostics.cache.pickles.facts import PickleFacts, facts_of
 from diagnostics.cache.pickles.opcodes import HANDLERS, walk_pickle
 from diagnostics.cache.pickles.walk import Handler, PickleWalk
 
-MAX_SHARED_BYTES = 1 << 16  # of a pickle; larger ones are walked each time
+MAX_SHARED_BYTES = 1 << 20  # of a pickle, some 10,000 tensors; larger ones are walked each time
+MAX_KEPT_BYTES = 4 << 20  # of all pickles that are kept, and of all templates
 MAX_EXACT, MAX_LENGTHS, MAX_SAME_LENGTH = 64, 64, 4
 MAX_SPANS = 4096
 USELESS = 32  # templates beyond those that were of use
@@ -93,16 +94,19 @@ FREE: dict[int, Handler] = {
 }
 
 
+Told = TypeVar("Told")  # what a pickle says: its facts, or the edits that repair it
+
+
 @dataclass(frozen=True, slots=True)
-class Template:
-    """A pickle that was walked: what must be the same in another, and the facts of both."""
+class Template(Generic[Told]):
+    """A pickle that was walked: what must be the same in another, and what is told of both."""
 
     cut: struct.Struct
     fixed: tuple[bytes, ...]
-    facts: PickleFacts
+    told: Told
 
 
-def template(data: bytes, facts: PickleFacts) -> Template | None:
+def template(data: bytes, told: Told) -> Template[Told] | None:
     """Returns what another pickle must share with this one, None where it must be all of it."""
     walk = FreeWalk(data)
     walk.run(FREE)
@@ -110,7 +114,7 @@ def template(data: bytes, facts: PickleFacts) -> Template | None:
     if not spans:
         return None
     cut = struct.Struct("<" + "".join(_formats(spans, len(data))))
-    return Template(cut, cut.unpack(data), facts)
+    return Template(cut, cut.unpack(data), told)
 
 
 def _formats(spans: Iterable[tuple[int, int]], size: int) -> Iterable[str]:
@@ -122,48 +126,65 @@ def _formats(spans: Iterable[tuple[int, int]], size: int) -> Iterable[str]:
 
 
 @dataclass(slots=True)
-class KnownPickles:
-    """Pickles that were walked, bounded in number and bytes."""
+class KnownPickles(Generic[Told]):
+    """Pickles of which `walked` told something, bounded in number and bytes."""
 
-    exact: dict[bytes, PickleFacts] = field(default_factory=dict)
-    templates: dict[int, list[Template]] = field(default_factory=dict)  # by the pickle's length
+    walked: Callable[[bytes], Told]
+    exact: dict[bytes, Told] = field(default_factory=dict)
+    templates: dict[int, list[Template[Told]]] = field(default_factory=dict)  # by the pickle's length
+    exact_bytes: int = 0
+    template_bytes: int = 0
     made: int = 0
     used: int = 0
 
-    def facts(self, data: bytes) -> PickleFacts:
-        """Returns what a pickle says. Raises MalformedPickleError."""
+    def told(self, data: bytes) -> Told:
+        """Returns what a pickle says. Raises what `walked` raises."""
         if len(data) > MAX_SHARED_BYTES:
-            return facts_of(walk_pickle(data))
-        facts = self.exact.get(data)
-        return facts if facts is not None else self._similar(data) or self._walked(data)
+            return self.walked(data)
+        told = self.exact.get(data)
+        if told is not None:
+            return told
+        similar = self._similar(data)
+        return similar.told if similar is not None else self._new(data)
 
-    def _similar(self, data: bytes) -> PickleFacts | None:
+    def _similar(self, data: bytes) -> Template[Told] | None:
         for known in self.templates.get(len(data), ()):
             if known.cut.unpack(data) == known.fixed:
                 self.used += 1
-                return known.facts
+                return known
         return None
 
-    def _walked(self, data: bytes) -> PickleFacts:
-        facts = facts_of(walk_pickle(data))
+    def _new(self, data: bytes) -> Told:
+        told = self.walked(data)
         # The second pickle of a length is worth a template; where they are of no use, no more are made.
         if any(len(known) == len(data) for known in self.exact) and self.made < self.used + USELESS:
-            self._learn(data, facts)
-        if len(self.exact) >= MAX_EXACT:
-            self.exact.pop(next(iter(self.exact)))
-        self.exact[data] = facts
-        return facts
+            self._learn(data, told)
+        self.exact_bytes += len(data)
+        while self.exact and (len(self.exact) >= MAX_EXACT or self.exact_bytes > MAX_KEPT_BYTES):
+            oldest = next(iter(self.exact))
+            del self.exact[oldest]
+            self.exact_bytes -= len(oldest)
+        self.exact[data] = told
+        return told
 
-    def _learn(self, data: bytes, facts: PickleFacts) -> None:
+    def _learn(self, data: bytes, told: Told) -> None:
         self.made += 1
-        learned = template(data, facts)
+        learned = template(data, told)
         if learned is None:
             return
-        if len(self.templates) >= MAX_LENGTHS:
+        self.template_bytes += len(data)
+        if len(self.templates) >= MAX_LENGTHS or self.template_bytes > MAX_KEPT_BYTES:
             self.templates.clear()
+            self.template_bytes = len(data)
         same = self.templates.setdefault(len(data), [])
         same.insert(0, learned)
+        self.template_bytes -= len(data) * len(same[MAX_SAME_LENGTH:])
         del same[MAX_SAME_LENGTH:]
 
 
-KNOWN = KnownPickles()
+def facts_in(data: bytes) -> PickleFacts:
+    """Returns what a pickle says. Raises MalformedPickleError."""
+    return facts_of(walk_pickle(data))
+
+
+KNOWN = KnownPickles(facts_in)

@@ -27,16 +27,19 @@ TIMES = 10  # as long as was estimated, before it counts as hung
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Regeneration:
-    """What the trainer of a CONFIG can make again. `kept` are the damaged files with the bytes of each that stay."""
+class DamagedCache:
+    """One cache of a CONFIG. `kept` are the damaged files with the bytes of each that stay."""
 
-    child: Child
-    argv: tuple[str, ...]
     folder: str
     kept: Mapping[str, int]
     samples: int
     seconds: float
     encoder: str
+
+    @property
+    def manifest(self) -> str:
+        """The path of its manifest."""
+        return os.path.join(self.folder, MANIFEST)  # noqa: PTH118 - strings throughout
 
     @property
     def note(self) -> str:
@@ -47,43 +50,71 @@ class Regeneration:
             f"CPU with the encoder that it names ({self.encoder[:12]}), about {max(self.seconds, 0.1):.1f} s"
         )
 
-    def added_to(self, plan: RepairPlan) -> RepairPlan:
-        """Returns the plan with the damaged files made again: those that keep samples are not moved away first.
+    def is_below(self, roots: Sequence[str]) -> bool:
+        """Whether one of the paths holds it."""
+        return any(f"{self.folder}/".startswith(f"{os.path.realpath(root)}/") for root in roots)
 
-        Raises UsageError where the cache of CONFIG is not among what was named.
-        """
-        if not any(f"{self.folder}/".startswith(f"{os.path.realpath(root)}/") for root in plan.roots.paths):
-            raise UsageError(
-                f"the cache of that configuration is {self.folder}, which was not named",
-                hint=f"ups-doctor fix-cache {shlex.quote(self.folder)} --regenerate CONFIG",
-            )
+    def added_to(self, plan: RepairPlan) -> RepairPlan:
+        """Returns the plan with the damaged files made again: those that keep samples are not moved away first."""
         if not self.kept:
             return plan
-        manifest = os.path.join(self.folder, MANIFEST)  # noqa: PTH118 - strings throughout
         stay = {os.path.join(self.folder, name) for name, kept in self.kept.items() if kept}  # noqa: PTH118 - as above
         others = [
             file
             for file in plan.files
-            if file.real != manifest and not (file.real in stay and file.action in (Action.QUARANTINE, Action.LEAVE))
+            if file.real != self.manifest
+            and not (file.real in stay and file.action in (Action.QUARANTINE, Action.LEAVE))
         ]
-        shown = next((file.path for file in plan.files if file.real == manifest), manifest)
+        shown = next((file.path for file in plan.files if file.real == self.manifest), self.manifest)
         remade = FilePlan(
             path=shown,
-            real=manifest,
+            real=self.manifest,
             action=Action.REGENERATE,
-            identity=Identity.of(os.stat(manifest)),  # noqa: PTH116 - strings throughout
+            identity=Identity.of(os.stat(self.manifest)),  # noqa: PTH116 - strings throughout
             problems=("manifest-mismatch",),
             why="files that it names are damaged",
             note=self.note,
         )
         return replace(plan, files=(*others, remade))
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regeneration:
+    """What the trainer of a CONFIG can make again: its caches, one a problem that it is trained on."""
+
+    child: Child
+    argv: tuple[str, ...]
+    caches: tuple[DamagedCache, ...]
+
+    @property
+    def seconds(self) -> float:
+        """How long all of it takes."""
+        return sum(one.seconds for one in self.caches)
+
+    def added_to(self, plan: RepairPlan) -> RepairPlan:
+        """Returns the plan with the damaged files of the named caches made again.
+
+        Raises UsageError where no cache of CONFIG is among what was named.
+        """
+        named = [one for one in self.caches if one.is_below(plan.roots.paths)]
+        if not named:
+            folders = [one.folder for one in self.caches]
+            raise UsageError(
+                f"the cache of that configuration is {', '.join(folders)}, which was not named",
+                hint=f"ups-doctor fix-cache {shlex.join(folders)} --regenerate CONFIG",
+            )
+        for one in named:
+            plan = one.added_to(plan)
+        return plan
+
     def carry_out(self, plan: FilePlan) -> FileOutcome:
-        """Returns what became of it; never raises for the child."""
+        """Returns what became of the cache of one manifest; never raises for the child."""
         began = time.monotonic()
         status, text = RepairStatus.DONE, ""
+        cache = next(one for one in self.caches if one.manifest == plan.real)
+        which = ["--cache", cache.folder] if len(self.caches) > 1 else []
         try:
-            _answer([*self.argv, "--apply"], self.child, DEADLINE_S + TIMES * self.seconds)
+            _answer([*self.argv, "--apply", *which], self.child, DEADLINE_S + TIMES * cache.seconds)
         except DoctorError as error:
             status, text = RepairStatus.FAILED, f"{error.message} ({error.hint})" if error.hint else error.message
         return FileOutcome(plan=plan, status=status, text=text, seconds=time.monotonic() - began)
@@ -99,17 +130,19 @@ def ask(config: Path, overrides: Sequence[str], *, python: str, child: Child) ->
     argv = (python, "-m", module, "regenerate", str(config.absolute()), *sets)
     said = _answer(argv, child, DEADLINE_S)
     try:
-        return Regeneration(
-            child=child,
-            argv=argv,
-            folder=os.path.realpath(said["cache"]),
-            kept={str(name): int(kept) for name, kept in said["files"].items()},
-            samples=int(said["samples"]),
-            seconds=float(said["seconds"]),
-            encoder=str(said["encoder"]),
+        caches = tuple(
+            DamagedCache(
+                folder=os.path.realpath(one["cache"]),
+                kept={str(name): int(kept) for name, kept in one["files"].items()},
+                samples=int(one["samples"]),
+                seconds=float(one["seconds"]),
+                encoder=str(one["encoder"]),
+            )
+            for one in said.get("caches", [said])
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DoctorError(f"{module} gave no answer that is understood here: {error}") from error
+    return Regeneration(child=child, argv=argv, caches=caches)
 
 
 def _answer(argv: Sequence[str], child: Child, deadline_s: float) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from diagnostics.cache.file_bytes import DamagedFileError, FileBytes
 from diagnostics.cache.file_scan import HARMLESS_DEVICES, FileScan, Tally, TensorFact
@@ -55,8 +54,9 @@ def _total(tallies: Iterable[Tally]) -> int:
     return sum(tally.bytes for tally in tallies)
 
 
-def _same(fact: TensorFact) -> TensorFact:
-    return replace(fact, device="", storage_bytes=0)
+def _same(fact: TensorFact) -> tuple[object, ...]:
+    """Returns what of a tensor a repair leaves as it is: all but its device and what its storage takes."""
+    return fact.key, fact.dtype, fact.shape, fact.bytes, fact.requires_grad
 
 
 def _problems(scan: FileScan) -> Counter[str]:

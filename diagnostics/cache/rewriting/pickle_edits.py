@@ -246,8 +246,13 @@ def edited(walk: PlacesWalk, edits: Sequence[PickleEdit], begin: int = 0) -> byt
 
     Raises UnrepairableError where edits contradict each other.
     """
-    pieces = pieces_of(begin, walk.at, [*edits, *frame_edits(walk, edits)])
-    return b"".join(walk.data[p.offset : p.offset + p.size] if isinstance(p, ByteRange) else p for p in pieces)
+    return replaced(walk.data, begin, walk.at, [*edits, *frame_edits(walk, edits)])
+
+
+def replaced(data: bytes, begin: int, end: int, edits: Iterable[PickleEdit]) -> bytes:
+    """Returns bytes `begin` to `end` with the edits made. Raises UnrepairableError where they contradict each other."""
+    pieces = pieces_of(begin, end, edits)
+    return b"".join(data[p.offset : p.offset + p.size] if isinstance(p, ByteRange) else p for p in pieces)
 
 
 def pieces_of(begin: int, end: int, edits: Iterable[PickleEdit]) -> list[ByteRange | bytes]:

@@ -7,18 +7,22 @@ record from the file's end, so the file reads as the old one until the last byte
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 
 from diagnostics.cache.archives.zip_directory import END, STORED, ZipMember, read_member
+from diagnostics.cache.archives.zip_layout import read_layout
 from diagnostics.cache.file_bytes import FileBytes
 from diagnostics.cache.patch import ByteRange, Patch, UnrepairableError
+from diagnostics.cache.pickles.templates import KnownPickles
 from diagnostics.cache.rewriting.pickle_edits import (
+    PickleEdit,
     PlacesWalk,
     changes,
     device_edits,
     edited,
     foreign_devices,
+    frame_edits,
+    replaced,
     walk_places,
 )
 from diagnostics.cache.rewriting.storage_cuts import Cut, cuts
@@ -79,9 +83,14 @@ def same_length(file: FileBytes) -> tuple[dict[str, int], tuple[ByteRange | byte
 
 
 def _pickle(file: FileBytes) -> tuple[Archive, Entry, bytes] | None:
-    archive = read_archive(file)
-    entry = next((entry for entry in archive.entries if entry.name.endswith(b"/data.pkl")), None)
-    return (archive, entry, read_member(file, _member(entry), MAX_PICKLE_BYTES)) if entry else None
+    directory = read_layout(file)
+    archive = read_archive(file, directory.data, directory.offset, directory.layout.pickle_entry)
+    entry = archive.known_entry or next((one for one in archive.entries if one.name.endswith(b"/data.pkl")), None)
+    if entry is None:
+        return None
+    if directory.layout.pickle_entry is None:
+        directory.layout.pickle_entry = archive.place_of(entry)
+    return archive, entry, read_member(file, _member(entry), MAX_PICKLE_BYTES)
 
 
 def _compact(file: FileBytes, archive: Archive, entry: Entry, old: bytes) -> Patch | None:
@@ -107,16 +116,29 @@ def _whole_members(archive: Archive, entry: Entry, found: dict[str, Cut], walk: 
     return {key: cut for key, cut in found.items() if stored.get(root + b"data/" + key.encode()) == sizes[key]}
 
 
-# The files of one cache folder often have the same pickle byte for byte: only their tensors differ.
-@lru_cache(maxsize=16)
-def _on_cpu_small(pickle: bytes) -> tuple[dict[str, int], bytes]:
+@dataclass(frozen=True, slots=True)
+class OnCpu:
+    """The edits that make every device of a pickle `cpu`, and how many storages named which other one."""
+
+    foreign: dict[str, int]
+    edits: tuple[PickleEdit, ...]
+    end: int  # of the pickle
+
+
+def on_cpu(pickle: bytes) -> OnCpu:
+    """Returns the edits; they are those of each pickle that differs only in what no tensor has to do with."""
     walk = walk_places(pickle)
     foreign = foreign_devices(walk)
-    return foreign, edited(walk, device_edits(walk)) if foreign else b""
+    edits = device_edits(walk) if foreign else []
+    return OnCpu(foreign, (*edits, *frame_edits(walk, edits)), walk.at)
+
+
+KNOWN = KnownPickles(on_cpu)
 
 
 def _on_cpu(pickle: bytes) -> tuple[dict[str, int], bytes]:
-    return _on_cpu_small(pickle) if len(pickle) <= 1 << 16 else _on_cpu_small.__wrapped__(pickle)
+    known = KNOWN.told(pickle)
+    return known.foreign, replaced(pickle, 0, known.end, known.edits) if known.foreign else b""
 
 
 def _member(entry: Entry) -> ZipMember:
@@ -128,8 +150,7 @@ def _member(entry: Entry) -> ZipMember:
 def _tail(file: FileBytes, archive: Archive, entry: Entry, pickle: bytes) -> bytes:
     new = moved(entry, crc=zlib.crc32(pickle), size=len(pickle), offset=file.size)
     member = local_header(new) + pickle
-    entries = [new if old is entry else old for old in archive.entries]
-    return member + archive.end(entries, file.size + len(member))
+    return member + archive.end_with(entry, new, file.size + len(member))
 
 
 def _reads_as_old_until_whole(file: FileBytes, archive: Archive, tail: bytes) -> bool:
@@ -151,7 +172,7 @@ def _in_place(file: FileBytes, archive: Archive, entry: Entry, pickle: bytes) ->
     if not entry.flags & HAS_DESCRIPTOR:
         header = header[:CRC_AT] + new.crc.to_bytes(4, "little") + header[CRC_AT + 4 :]
     descriptor = _descriptor(file, entry, end, new.crc)
-    directory = archive.end([new if old is entry else old for old in archive.entries], archive.directory_at)
+    directory = archive.end_with(entry, new, archive.directory_at)
     if (
         archive.directory_at < end
         or len(directory) != archive.end_at + 22 + len(archive.comment) - archive.directory_at

@@ -38,7 +38,7 @@ def compacted(
     writer = Writer(_alignment(file, archive, root))
     for entry in sorted(archive.entries, key=lambda entry: entry.offset):
         cut = by_name.get(entry.name)
-        if entry is pickle:
+        if entry.name == pickle.name:
             writer.add(entry, replace(entry, method=STORED), [content], zlib.crc32(content))
         elif cut is None:
             writer.add(entry, entry, [ByteRange(data_at(file, entry), entry.stored)], entry.crc)

@@ -20,7 +20,8 @@ from diagnostics.cache.archives.zip_directory import (
     LOCAL,
     LOCATOR64,
     STORED,
-    read_directory,
+    ZipMember,
+    read_members,
 )
 from diagnostics.cache.file_bytes import WIDE_TAIL_BYTES, DamagedFileError, FileBytes
 from diagnostics.cache.patch import UnrepairableError
@@ -81,14 +82,46 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The entries in the directory's order; where the directory and the end record begin, and what follows both."""
+    """A directory as it stands and the records behind it: where both begin, and what follows.
 
-    entries: tuple[Entry, ...]
+    `known` is where in the directory the entry of the pickle stands, if an archive like this one was read before.
+    """
+
+    directory: bytes
     directory_at: int
     end_at: int  # of the end record proper
     comment: bytes
     zip64: bool
     made_by64: tuple[int, int]
+    count: int  # of entries
+    known: tuple[int, int] | None = None
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries in the directory's order; each time read anew."""
+        return _entries(self.directory)
+
+    @property
+    def known_entry(self) -> Entry | None:
+        """The entry whose place is known."""
+        return _entries(self.directory[slice(*self.known)])[0] if self.known else None
+
+    def place_of(self, entry: Entry) -> tuple[int, int] | None:
+        """Returns where an entry stands, None where entries written anew would not be the bytes that stand there."""
+        entries = self.entries
+        records = [one.record() for one in entries]
+        if b"".join(records) != self.directory:
+            return None
+        at = sum(len(record) for record in records[: entries.index(entry)])
+        return at, at + len(entry.record())
+
+    def end_with(self, old: Entry, new: Entry, directory_at: int) -> bytes:
+        """Returns directory and end records as they stand at `directory_at`, with one entry in the place of another."""
+        if self.known:
+            begin, end = self.known
+            directory = self.directory[:begin] + new.record() + self.directory[end:]
+            return self._ended(directory, self.count, directory_at)
+        return self.end([new if one == old else one for one in self.entries], directory_at)
 
     @property
     def behind(self) -> int:
@@ -97,8 +130,10 @@ class Archive:
 
     def end(self, entries: Sequence[Entry], directory_at: int) -> bytes:
         """Returns the directory of `entries` and the records that end the archive, as they stand at `directory_at`."""
-        directory = b"".join(entry.record() for entry in entries)
-        count, size = len(entries), len(directory)
+        return self._ended(b"".join(entry.record() for entry in entries), len(entries), directory_at)
+
+    def _ended(self, directory: bytes, count: int, directory_at: int) -> bytes:
+        size = len(directory)
         wide = self.zip64 or count >= FULL16 or size >= FULL32 or directory_at >= FULL32
         records = b""
         if wide:
@@ -110,27 +145,34 @@ class Archive:
         return directory + records + self.comment
 
 
-def read_archive(file: FileBytes) -> Archive:
-    """Returns the archive's entries, checked as the scan checks them.
+def read_archive(file: FileBytes, directory: bytes, at: int, known: tuple[int, int] | None) -> Archive:
+    """Returns the archive of a directory that the scan has read, at `at`; `known` as in Archive.
 
     Raises DamagedFileError for what the scan refuses, UnrepairableError for what no writer of torch files does.
     """
-    members = read_directory(file)
     end_at, fields = _end_record(file)
-    _, _, _, _, _, size, offset, comment_bytes = fields
+    _, _, _, _, count, size, offset, comment_bytes = fields
     comment = file.read(end_at + _END.size, comment_bytes)
     wide = _end64(file, end_at)
     if wide is not None:
-        size, offset = wide[8], wide[9]
-    directory = file.read(offset, size)
-    entries = _entries(directory)
+        count, size, offset = wide[7], wide[8], wide[9]
+    if (size, offset) != (len(directory), at):
+        raise UnrepairableError("its directory reads differently from two sides")
+    made_by = (wide[2], wide[3]) if wide else (45, 45)
+    archive = Archive(directory, at, end_at, comment, wide is not None, made_by, count, known)
+    if known is None:
+        _check(archive, read_members(directory, count, at))
+    return archive
+
+
+def _check(archive: Archive, members: Sequence[ZipMember]) -> None:
+    entries = archive.entries
     if [(entry.offset, entry.stored, entry.size) for entry in entries] != [
         (member.offset, member.stored, member.size) for member in members
     ]:
         raise UnrepairableError("its directory reads differently from two sides")
     if len({entry.name for entry in entries}) != len(entries):
         raise UnrepairableError("two members have the same name")
-    return Archive(entries, offset, end_at, comment, wide is not None, (wide[2], wide[3]) if wide else (45, 45))
 
 
 def _end_record(file: FileBytes) -> tuple[int, tuple[Any, ...]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from diagnostics.cache.file_scan import HARMLESS_DEVICES, OTHERS, FileScan, Tally
+from diagnostics.cache.file_scan import HARMLESS_DEVICES, OTHERS, FileScan, Tally, TensorFact
 from diagnostics.cache.scan.findings import AcrossRun, ProblemKinds
 from diagnostics.core.findings import Finding, Severity
 from diagnostics.core.stop_signal import interrupted_exit
@@ -94,6 +94,8 @@ class ScanCounter:
     kinds: ProblemKinds = field(default_factory=ProblemKinds)
     across: AcrossRun = field(default_factory=AcrossRun)
     bad_files: list[FileScan] = field(default_factory=list)
+    alike: tuple[TensorFact, ...] = ()  # of the latest bad files
+    alike_files: int = 0
 
     def add(self, scan: FileScan) -> None:
         """Counts one more file."""
@@ -128,19 +130,28 @@ class ScanCounter:
         if any(problem.severity is Severity.ERROR for problem in scan.problems):
             self.failed += 1
             self.failed_bytes += scan.size
+        # Files of one cache share the list of their tensors, which is gone through once for all that follow each other.
+        if scan.facts is not self.alike:
+            self._add_alike()
+            self.alike = scan.facts
+        self.alike_files += 1
+
+    def _add_alike(self) -> None:
         seen = set()
-        for fact in scan.facts:
+        for fact in self.alike if self.alike_files else ():
             if fact.device and fact.device not in HARMLESS_DEVICES:
                 use = _bounded(self.keys, fact.key, MAX_KEYS, KeyUse)
-                use.files += fact.key not in seen
-                use.bytes += fact.bytes
-                use.devices[fact.device] = use.devices.get(fact.device, 0) + 1
+                use.files += (fact.key not in seen) * self.alike_files
+                use.bytes += fact.bytes * self.alike_files
+                use.devices[fact.device] = use.devices.get(fact.device, 0) + self.alike_files
                 seen.add(fact.key)
+        self.alike_files = 0
 
     def finish(
         self, *, paths: Sequence[str], roots: Sequence[str], seconds: float, interrupted: bool, stopped: str = ""
     ) -> ScanResult:
         """Returns the result. Checks across files say nothing where not all files were seen."""
+        self._add_alike()
         if not interrupted and not stopped:
             self.across.finish(self.kinds, roots[0])
         return ScanResult(

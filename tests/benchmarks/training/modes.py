@@ -1,9 +1,10 @@
 """Every mode that the trainer admits, beside one rank: the validation error, the time of a step, and each drill.
 
-    python tests/benchmarks/training/modes.py [--compiled] [--drills] [--output FILE.json]
+    python tests/benchmarks/training/modes.py [--strategy NAME] [--compiled] [--drills] [--output FILE.json]
 
 Both stages of a tiny run on gloo, 2 ranks (hsdp: 4), the modes one after the other. --compiled adds torch.compile,
-minutes each; --drills lets each rank fail in each phase of each stage under each strategy.
+minutes each; --drills lets each rank fail in each phase of each stage under each strategy. FILE is written after each
+strategy; rows that it holds of other strategies stay, so that the table can be made in pieces.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--drills", action="store_true")
+    parser.add_argument("--strategy", choices=STRATEGIES, action="append", help="default: all")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     from small_run import write_config, write_data
@@ -83,20 +85,26 @@ def main() -> int:
         stage = {"epochs": 2, "batch_size": 13, "lr": 0.01}
         config = write_config(folder, stages={name: dict(stage) for name in STAGES})
         reference = run(config, 1, {"one": {"strategy": "none"}})["one"]
-        rows = [
-            row
-            for strategy in STRATEGIES
-            for row in table(config, strategy, reference, compiled=options.compiled, drilled=options.drills)
-        ]
+        rows: list[dict[str, Any]] = []
+        for strategy in options.strategy or STRATEGIES:
+            rows += table(config, strategy, reference, compiled=options.compiled, drilled=options.drills)
+            if options.output:
+                keep(options.output, reference, rows)
     print(f"\n{'mode':<72} autoencoder  operator     ms     of one rank")
     for row in rows:
         numbers = [f"{row[stage]:.6f}" if isinstance(row.get(stage), float) else "stopped" for stage in STAGES]
         print(f"{row['mode']:<72} {numbers[0]:<12} {numbers[1]:<9} {row.get('ms', 0):6.1f}   {row['verdict']}")
     bad = [row["mode"] for row in rows if not row["good"]]
     print(f"\n{len(rows)} modes and drills, {len(bad)} that differ{': ' if bad else ''}{'; '.join(bad)}")
-    if options.output:
-        options.output.write_text(json.dumps({"one rank": reference, "rows": rows}, indent=2) + "\n")
     return bool(bad)
+
+
+def keep(path: Path, reference: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Writes the rows, in the place of those of the same modes that the file holds."""
+    held = json.loads(path.read_text())["rows"] if path.exists() else []
+    made = {row["mode"] for row in rows}
+    whole = [*(row for row in held if row["mode"] not in made), *rows]
+    path.write_text(json.dumps({"one rank": reference, "rows": whole}, indent=2) + "\n")
 
 
 def table(

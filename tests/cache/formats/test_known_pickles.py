@@ -10,7 +10,7 @@ import torch
 
 from diagnostics.cache.pickles.facts import PickleFacts, facts_of
 from diagnostics.cache.pickles.opcodes import walk_pickle
-from diagnostics.cache.pickles.templates import KnownPickles, template
+from diagnostics.cache.pickles.templates import KnownPickles, facts_in, template
 
 
 def pickled(value: Any) -> bytes:
@@ -35,8 +35,8 @@ def sample(number: int, **more: Any) -> dict[str, Any]:
 
 
 def test_samples_that_differ_in_numbers_and_names_alone_are_walked_twice_and_told_alike() -> None:
-    known = KnownPickles()
-    answers = [known.facts(pickled(sample(number))) for number in range(50)]
+    known = KnownPickles(facts_in)
+    answers = [known.told(pickled(sample(number))) for number in range(50)]
     assert (known.made, known.used) == (1, 48)
     assert {id(facts) for facts in answers[1:]} == {id(answers[1])}
     assert told(answers[40]) == told(facts_of(walk_pickle(pickled(sample(40)))))
@@ -53,17 +53,17 @@ def test_samples_that_differ_in_numbers_and_names_alone_are_walked_twice_and_tol
     ids=["shape", "dtype", "grad", "view"],
 )
 def test_a_tensor_that_differs_is_never_told_as_the_one_before(other: dict[str, Any]) -> None:
-    known = KnownPickles()
+    known = KnownPickles(facts_in)
     for number in range(5):
-        known.facts(pickled(sample(number)))
+        known.told(pickled(sample(number)))
     data = pickled(sample(5) | other)
-    assert told(known.facts(data)) == told(facts_of(walk_pickle(data)))
+    assert told(known.told(data)) == told(facts_of(walk_pickle(data)))
 
 
 def test_a_byte_changed_anywhere_gives_what_a_walk_of_it_gives() -> None:
-    known = KnownPickles()
+    known = KnownPickles(facts_in)
     for number in range(5):
-        known.facts(pickled(sample(number)))
+        known.told(pickled(sample(number)))
     data, rng = pickled(sample(7)), random.Random(3)
     for at in range(len(data)):
         changed = data[:at] + bytes([data[at] ^ (1 << rng.randrange(8))]) + data[at + 1 :]
@@ -71,9 +71,9 @@ def test_a_byte_changed_anywhere_gives_what_a_walk_of_it_gives() -> None:
             expected = told(facts_of(walk_pickle(changed)))
         except Exception as error:
             with pytest.raises(type(error)):
-                known.facts(changed)
+                known.told(changed)
         else:
-            assert told(known.facts(changed)) == expected, at
+            assert told(known.told(changed)) == expected, at
 
 
 def test_a_number_that_is_also_a_size_is_compared() -> None:
@@ -86,8 +86,8 @@ def test_a_number_that_is_also_a_size_is_compared() -> None:
 
 
 def test_what_is_kept_is_bounded_where_no_pickle_is_like_another() -> None:
-    known = KnownPickles()
+    known = KnownPickles(facts_in)
     for number in range(300):
-        known.facts(pickled({f"key{number:05d}": torch.zeros(2), "nu": 0.5}))
+        known.told(pickled({f"key{number:05d}": torch.zeros(2), "nu": 0.5}))
     assert len(known.exact) <= 64
     assert (known.made, sum(map(len, known.templates.values()))) == (32, 4)

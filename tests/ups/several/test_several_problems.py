@@ -9,53 +9,16 @@ from typing import Any
 
 import pytest
 import torch
-import yaml
 from small_run import newest, ups
+from three_problems import NAMES, TASKS, epochs, made_data, train, write
 
 from ups.checkpoint import load_best
 from ups.checkpointing.export import content_of
 
-TASKS: list[dict[str, Any]] = [
-    {"task": "advection1d", "parameter": 0.4, "generate": {"samples": 10, "resolution": 32, "frames": 5}},
-    {"task": "burgers1d", "parameter": 0.01, "generate": {"samples": 8, "resolution": 32, "frames": 4}},
-    {"task": "darcy2d", "generate": {"samples": 12, "resolution": 8}, "weight": 1.5},
-]
-NAMES = ("advection1d", "burgers1d", "darcy2d")
-
-
-def write(folder: Path, root: Path, name: str, **sections: dict[str, Any]) -> Path:
-    stage = {"epochs": 2, "batch_size": 8, "lr": 0.003}
-    config: dict[str, Any] = {
-        "data": {"tasks": TASKS, "root": str(root)},
-        "latent": {"dim": 8, "hidden_dim": 16, "depth": 1, "num_heads": 2},
-        "operator": {"hidden_dim": 16, "group_size": 8, "num_heads": 2, "depths": [1, 1], "window": 4, "dropout": 0.1},
-        "stages": {"autoencoder": dict(stage), "operator": dict(stage)},
-        "training": {"log_every_steps": 2, "timeout_s": 60.0, "checkpoint_every_steps": 3},
-        "output": {"dir": str(folder / name / "run")},
-        "tracking": {"tensorboard": False},
-    }
-    for section, keys in sections.items():
-        config[section] = {**config.get(section, {}), **keys}
-    path = folder / f"{name}.yaml"
-    path.write_text(yaml.safe_dump(config))
-    return path
-
-
-def train(config: Path, nproc: int = 1, *more: str) -> Any:
-    return ups("train", config, "--nproc", str(nproc), "--no-doctor", "--no-preflight", *more)
-
-
-def epochs(folder: Path) -> list[dict[str, Any]]:
-    rows = [json.loads(line) for line in (folder / "run/metrics.jsonl").read_text().splitlines()]
-    return [row for row in rows if row["kind"] == "epoch"]
-
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("problems")
-    made = ups("data", "generate", "--config", write(folder, folder / "data", "made"), "--jobs", "1")
-    assert made.returncode == 0, made.stderr
-    return folder / "data"
+    return made_data(tmp_path_factory.mktemp("problems"))
 
 
 @pytest.fixture(scope="module")
