@@ -67,9 +67,10 @@ ARROWS = {
         "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
     ),
     "diagnosis/silent": "diagnosis record d/job d/collectives d/divergence d/replicas d/samples",
-    "diagnosis/slow": "diagnosis d/job d/samples d/steps record",
+    "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/training": "agent/shared diagnosis record d/job d/replicas s/program s/torch_code",
+    "diagnosis/updates": "diagnosis record d/job d/replicas d/samples",
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",
@@ -287,6 +288,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
     assert {code: found for code, found in folders.items() if len(found) > 1} == {
         "A1": {"ordering", "setup"},
         "A2": {"collectives", "exchange"},
+        "D9": {"training", "updates"},
     }
 
 

@@ -45,6 +45,7 @@ class Agent:
         self.deep = os.environ.get("UPS_DOCTOR_DEEP") == "1"
         self.locals = None  # where the user asked for them
         self.on_file = None  # told of each file that was read or written
+        self.collectives = None  # the recorder of calls of torch.distributed, once that is imported
         self.reads = None  # made where a child's end is looked at
         self.at_fork = []  # called in a forked child, after `file` is its own
         self.forks = Forks()

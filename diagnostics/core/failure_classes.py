@@ -14,7 +14,7 @@ FAILURE_CLASSES = {
     "rendezvous-hang", "shutdown-hang", "fork-deadlock",
     "masked-exit", "zero-progress", "tracker-not-finalised",
     "duplicate-data", "missing-set-epoch", "rank-divergence", "gradients-not-synchronised", "nan-on-rank",
-    "rng-collision", "data-leakage", "gradients-not-cleared", "wrong-mode", "checkpoint-not-loaded",
+    "rng-collision", "data-leakage", "gradients-not-cleared", "gradients-lost", "wrong-mode", "checkpoint-not-loaded",
     "state-not-kept", "wrong-loss", "wrong-schedule", "loader-empty",
     "unused-parameters", "parameter-mismatch", "inplace-under-ddp", "static-graph-violation", "shared-view",
     "cuda-in-cache", "truncated-file", "stale-cache", "corrupt-checkpoint",

@@ -16,16 +16,22 @@ from diagnostics.record.training_marks import (
     EvaluatedInTrain,
     FirstNotFinite,
     GraphCut,
+    HooksGrow,
     KeptGradients,
     LeafLosses,
     LossLeftOut,
     LossSpread,
+    LostPasses,
     Mark,
     NothingLoaded,
+    OpenReductions,
+    PartInEval,
+    RateByNumber,
     RateGone,
     RateSquared,
     ReadState,
     Retracted,
+    RoundedUpdates,
     SavedFile,
     ScalerSkips,
     ScheduleOver,
@@ -197,12 +203,70 @@ def _squared(value: Mapping[str, Any], homes: Homes) -> RateSquared:
     )  # fmt: skip
 
 
+def _part_in_eval(value: Mapping[str, Any], homes: Homes) -> PartInEval:
+    library = value.get("library")
+    return PartInEval(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), root=text_of(value.get("root")),
+        part=text_of(value.get("part")), part_class=text_of(value.get("part_class")),
+        module=text_of(value.get("module")), learning=count_of(value.get("learning")),
+        library=library if isinstance(library, bool) else None, evaluating=frames_of(value.get("eval_at"), homes),
+        stepped=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
+def _lost(value: Mapping[str, Any], homes: Homes) -> LostPasses:
+    return LostPasses(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), run=count_of(value.get("run")),
+        passes=count_of(value.get("passes")), stepped=frames_of(value.get("at"), homes),
+        backward=frames_of(value.get("backward_at"), homes),
+    )  # fmt: skip
+
+
+def _open(value: Mapping[str, Any], homes: Homes) -> OpenReductions:
+    return OpenReductions(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), run=count_of(value.get("run")),
+        open=count_of(value.get("open")), gradients=count_of(value.get("gradients")),
+        waited=count_of(value.get("waited")), operation=text_of(value.get("op")),
+        started=frames_of(value.get("started"), homes), waiting=frames_of(value.get("wait_at"), homes),
+        stepped=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
+def _hooks(value: Mapping[str, Any], homes: Homes) -> HooksGrow:
+    return HooksGrow(
+        step=count_of(value.get("step")), count=count_of(value.get("count")), before=count_of(value.get("before")),
+        module=text_of(value.get("module")), function=text_of(value.get("function")),
+        path=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
+def _rounded(value: Mapping[str, Any], homes: Homes) -> RoundedUpdates:
+    return RoundedUpdates(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
+        steps=count_of(value.get("steps")), moved=count_of(value.get("moved")), graded=count_of(value.get("graded")),
+        kind=text_of(value.get("kind")), rate=real_of(value.get("rate")),
+        optimizer_class=text_of(value.get("optimizer_class")), made=frames_of(value.get("made"), homes),
+        stepped=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
+def _by_number(value: Mapping[str, Any], homes: Homes) -> RateByNumber:
+    return RateByNumber(
+        optimizer=number_of(value.get("optimizer")), step=count_of(value.get("step")),
+        rate=real_of(value.get("rate")) or 0.0, before=real_of(value.get("before")) or 0.0,
+        number=real_of(value.get("number")), scheduler=text_of(value.get("scheduler")),
+        made=frames_of(value.get("made"), homes), path=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
     "leaf-losses": _leaves, "nothing-loaded": _loaded, "saved": _saved, "read": _read,
     "clipped-scaled": _clipped, "state-not-kept": _not_kept, "graph-cut": _cut, "loss-spread": _spread,
-    "schedule-over": _over, "rate-squared": _squared,
+    "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
+    "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
+    "rate-by-number": _by_number,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

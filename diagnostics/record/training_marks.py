@@ -226,10 +226,97 @@ class RateSquared:
     made: tuple[Frame, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartInEval:
+    """A part of a model, or all of it, that was in eval mode from the start while most of it learned."""
+
+    optimizer: int
+    step: int  # of the look
+    root: str
+    part: str  # "" the model itself
+    part_class: str
+    module: str  # "1 (Dropout)": the first for which it matters
+    learning: int  # its parameters that had gradients
+    library: bool | None  # a library's own code called eval(); None: nobody saw who did
+    evaluating: tuple[Frame, ...]
+    stepped: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostPasses:
+    """Steps before which several backward passes were made, and the gradient emptied between them."""
+
+    optimizer: int
+    step: int
+    run: int
+    passes: int  # before the latest of these steps
+    stepped: tuple[Frame, ...]
+    backward: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenReductions:
+    """Steps that used gradients whose asynchronous reduction nobody had waited for."""
+
+    optimizer: int
+    step: int
+    run: int
+    open: int  # before the latest of these steps
+    gradients: int
+    waited: int
+    operation: str
+    started: tuple[Frame, ...]
+    waiting: tuple[Frame, ...]
+    stepped: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HooksGrow:
+    """A module that holds ever more hooks of one function."""
+
+    step: int
+    count: int
+    before: int  # at the look before
+    module: str
+    function: str
+    path: tuple[Frame, ...]  # where they are registered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundedUpdates:
+    """Numbers in a low precision that were followed over some steps."""
+
+    optimizer: int
+    step: int  # at the end of them
+    steps: int
+    moved: int  # of those that had a gradient
+    graded: int
+    kind: str
+    rate: float | None
+    optimizer_class: str
+    made: tuple[Frame, ...]
+    stepped: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateByNumber:
+    """A rate that a scheduler changed by a number it was given."""
+
+    optimizer: int | None
+    step: int  # made before
+    rate: float
+    before: float
+    number: float | None
+    scheduler: str
+    made: tuple[Frame, ...]
+    path: tuple[Frame, ...]
+
+
 Mark = (
     KeptGradients | EvalModeLeft | EvaluatedInTrain | RateGone | LossLeftOut | FirstNotFinite | ScalerSkips
     | LeafLosses | NothingLoaded | SavedFile | ReadState | ClippedScaled | StateNotKept | GraphCut | LossSpread
-    | ScheduleOver | RateSquared
+    | ScheduleOver | RateSquared | PartInEval | LostPasses | OpenReductions | HooksGrow | RoundedUpdates
+    | RateByNumber
 )  # fmt: skip
 
 

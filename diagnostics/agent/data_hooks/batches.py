@@ -179,6 +179,9 @@ class Batches:
         one, at = self._current
         if self._flags & layout.FLAG_TRAINED:
             one.graded += 1
+            if one.batches == 1:  # its iterator may be gone by now, and nobody else writes it
+                self._update(one)
+                self._file.write_pass(one)
         if at:
             self._file.note(at, self._given, self._flags)
         self._current, self._given, self._flags, self._model = None, 0, 0, 0

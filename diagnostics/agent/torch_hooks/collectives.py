@@ -17,10 +17,12 @@ from . import store_waits
 from .call_area import CallArea, Group, hash_of
 from .dynamo import compiling_test
 from .timings import timed
+from .wrapped_models import own_frames
 
 MODULE = "torch.distributed.distributed_c10d"
 UNRECORDED = "_broadcast_coalesced"  # DDP's, of buffers: its time is told, its calls are not
 MAX_KINDS, MAX_WORKS = 4096, 512
+OTHER_WAITS = ("get_future", "is_completed", "synchronize", "block_current_stream")
 
 
 class Collectives:
@@ -38,6 +40,8 @@ class Collectives:
         self._main = get_ident(), get_native_id()  # asking the kernel each time would be slow
         self._kinds = {}  # what is the same for equal calls
         self.works = {}  # id of a work -> what it waits for
+        # id of a work that nobody waited for -> (weak reference to the tensor on the host, operation, where)
+        self.open, self.waited, self.waited_at = {}, 0, []
         self._held = None  # what tells the exception under which the last call was made from others
 
     def enter(self, operation, args, kwargs, frame, thread):
@@ -80,7 +84,11 @@ class Collectives:
             if operation.uneven and group.numbered:
                 parts = operations.uneven_parts(operation, args, kwargs, group, self._module.get_rank())
                 uneven = handle, group, raw, parts
-            return slot, (words, group, number, root) if asynchronous else None, uneven
+            call = (words, group, number, root) if asynchronous else None
+            told = None
+            if call is not None and operation.reduces and getattr(tensor, "is_cpu", False):
+                told = weakref.ref(tensor), operation.name, own_frames(frame) if not self.open else []
+            return slot, call, uneven, told
         except Exception:
             return None  # a call nobody saw; the job goes on
 
@@ -97,17 +105,24 @@ class Collectives:
         try:
             (_, shape, dtype), group, number, root = call
             words = (self._area.strings.intern(b"wait"), shape, dtype)
-            return self._area.enter(words, group, number, root, frame, get_native_id(), 0), None
+            return self._area.enter(words, group, number, root, frame, get_native_id(), 0), None, None, None
         except Exception:
             return None
+
+    def ask(self, work, frame):
+        """Notes that somebody waits for a work, or asks it whether it is done. Never raises."""
+        if self.open.pop(id(work), None) is not None:
+            self.waited += 1
+            if self.waited == 1:
+                self.waited_at = own_frames(frame)
 
     def leave(self, entered, result, failed):
         """Writes that it is over. Never raises."""
         try:
-            slot, call, *uneven = entered
+            slot, call, uneven, told = entered
             self._area.leave(slot, failed)
-            if uneven and uneven[0] is not None:
-                handle, group, raw, parts = uneven[0]
+            if uneven is not None:
+                handle, group, raw, parts = uneven
                 # NCCL counts none of them; another thread's are not this call's.
                 self._area.count_uneven(group, min(parts, handle._get_sequence_number_for_group() - raw))
             if call is not None and result is not None:
@@ -115,6 +130,8 @@ class Collectives:
                     if len(self.works) >= MAX_WORKS:
                         del self.works[next(iter(self.works))]
                     self.works[id(work)] = call
+                    if told is not None and len(self.open) < MAX_WORKS:
+                        self.open[id(work)] = told
         except Exception:
             pass  # it reads as not left; another call of this thread shows that it was
 
@@ -184,6 +201,7 @@ def watch(agent):
     """Wraps the functions that this torch has, wherever torch.distributed holds them."""
     module = sys.modules[MODULE]
     recorder, is_compiling = Collectives(agent, module), compiling_test()
+    agent.collectives = recorder
     agent.at_fork.append(recorder.forget)
     holders = [held for name, held in list(sys.modules.items()) if name.startswith("torch.distributed")]
     for name in operations.ALL:
@@ -201,6 +219,9 @@ def watch(agent):
     work = getattr(module, "Work", None)
     if work is not None and hasattr(work, "wait"):
         work.wait = _wrapped_wait(work.wait, recorder, is_compiling, agent.timings)
+        for name in OTHER_WAITS:
+            if hasattr(work, name):
+                setattr(work, name, _asking(getattr(work, name), recorder, is_compiling))
     store_waits.watch(agent, module, recorder, is_compiling)
 
 
@@ -230,6 +251,16 @@ def _wrapped(original, operation, recorder, is_compiling, timings):
     return call
 
 
+def _asking(original, recorder, is_compiling):
+    def asked(self, *args, **kwargs):
+        if not is_compiling():
+            recorder.ask(self, sys._getframe(1))
+        return original(self, *args, **kwargs)
+
+    asked.__doc__ = original.__doc__
+    return asked
+
+
 def _wrapped_wait(original, recorder, is_compiling, timings):
     def wait(self, *args, **kwargs):
         if is_compiling() or get_ident() in recorder.inside:
@@ -237,6 +268,7 @@ def _wrapped_wait(original, recorder, is_compiling, timings):
         call = recorder.works.pop(id(self), None)
         if call is None:
             return original(self, *args, **kwargs)
+        recorder.ask(self, sys._getframe(1))
         before = timings.enter(COLLECTIVE)
         entered, failed = recorder.enter_wait(call, sys._getframe(1)), True
         try:

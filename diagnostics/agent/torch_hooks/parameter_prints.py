@@ -1,6 +1,6 @@
 """Prints of parameters and gradients at a few steps, by name: what tells that ranks drift apart, or learn nothing.
 
-At its 1st, 2nd, 3rd, 10th, 20th, 50th, 100th ... step, before it is made, each optimizer's parameters and gradients are
+Before its 1st, 2nd, 3rd, 10th, 20th, 50th, 100th, 125th, 160th ... step each optimizer's parameters and gradients are
 sampled into `prints-<pid>-<start>.jsonl`, one line a look; ranks are compared from outside. A step between costs one
 count. The loss that backward() was called on is read where it is one number on the CPU; the first that is not finite
 makes the next two steps looked at, too. No tensor is kept, no collective is called, no device is waited for.
@@ -28,7 +28,8 @@ MOST_OPTIMIZERS = 16  # the first ones
 MOST_GRADED = 8  # of one group
 MOST_BYTES = 3 << 20  # of the file
 MOST_BAD_LOSSES = 4
-SERIES = (1, 2, 3, 10)  # then 20, 50, 100, 200, 500 ...
+SERIES = (1, 2, 3, 10, 20, 50)  # then 100, 125, 160 ...: what begins late is seen within a quarter of the run
+TENTHS = (100, 125, 160, 200, 250, 320, 400, 500, 640, 800)
 
 
 def next_look(step):
@@ -36,12 +37,10 @@ def next_look(step):
     for look in SERIES:
         if look > step:
             return look
-    power = 10
-    while True:
-        for factor in (1, 2, 5):
-            if factor * power > step:
-                return factor * power
+    power = 1
+    while step >= TENTHS[-1] * power:
         power *= 10
+    return next(look * power for look in TENTHS if look * power > step)
 
 
 class Followed:

@@ -83,6 +83,17 @@ def blocks(total, share, size):
     return tuple((index * apart, length) for index in range(BLOCKS))
 
 
+def bytes_of(tensor):
+    """Returns all the bytes of a small tensor that `why_not` has nothing against."""
+    return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size())
+
+
+def elements_of(tensor, positions):
+    """Returns the bytes of the elements at these positions of its memory, one after the other."""
+    address, size = tensor.data_ptr(), tensor.element_size()
+    return b"".join([ctypes.string_at(address + position * size, size) for position in positions])
+
+
 def numbers_in(data, code):
     """Returns the numbers in these bytes, () for a type that is no real number in floating point."""
     if code == "bfloat16":  # the upper half of a float32

@@ -28,10 +28,12 @@ class ClippedGradients(Part):
         self._unscaled = False  # since the latest backward pass
         self._clip = None  # (limit, norm) of one in scaled gradients, perhaps
         self._at, self._run = [], 0
+        self.touched = False  # torch's own functions changed the gradients since the latest backward pass
 
     def backward(self, tensors, loss, adds):
         """Gradients change: what was clipped before is of no account."""
         self._clip, self._unscaled = None, False
+        self.touched = False
 
     def step(self, optimizer, followed):
         """What was clipped was clipped for this step."""
@@ -39,6 +41,7 @@ class ClippedGradients(Part):
 
     def clipped(self, limit, norm, frame):
         """Gradients were clipped; `norm` is what it was, where that is known."""
+        self.touched = True
         if not self._unscaled and type(limit) in (int, float):
             self._clip = limit, norm
             if is_due(self._run + 1):
@@ -47,6 +50,7 @@ class ClippedGradients(Part):
     def unscales(self, scaler, optimizer):
         """A scaler is about to take the scale out of the gradients of an optimizer."""
         clip, self._clip, self._unscaled = self._clip, None, True
+        self.touched = True
         if clip is None or not scaler.is_enabled():
             return
         limit, norm = clip[0], _number_of(clip[1])

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ..patching import wrap_method
+from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
 from .part import Part, is_due
 
 MODULE = "torch.optim.lr_scheduler"
 NOTHING = 1e-7  # of the highest rate there was
 MOST_SCHEDULERS = 16
+MOST_PLATEAUS = 16
 EVERY = 8  # steps
 MOST_BASE = 0.05  # a rate that nobody means as the share of itself that is left of it
 _HORIZONS = ("T_max", "total_steps", "total_iters", "step_size", "num_training_steps")
@@ -34,6 +37,7 @@ class Rates(Part):
         """Starts over."""
         self._rates, self._schedulers = {}, []  # number of an optimizer -> Rate; (weak reference, where it was made)
         self._ended = set()  # ids of schedulers that came to their end
+        self.before_plateau, self._plateaus = None, 0  # rates and number of a call; how many were told
 
     def step(self, optimizer, followed):
         """Looks at the rate that this step uses."""
@@ -62,6 +66,20 @@ class Rates(Part):
         """Notes a new scheduler."""
         if len(self._schedulers) < MOST_SCHEDULERS:
             self._schedulers.append((weakref.ref(scheduler), frames))
+
+    def plateau(self, scheduler, before, metric, frame):
+        """A scheduler was given a number; tells where it changed the rate by it."""
+        rates = _rates_of(scheduler)
+        if rates == before or self._plateaus >= MOST_PLATEAUS:
+            return
+        self._plateaus += 1
+        number = metric if type(metric) in (int, float) else tensor_samples.scalar_of(metric)
+        self.marks.tell(
+            "rate-by-number", optimizer=self.marks.number_of(scheduler.optimizer),
+            step=self.marks.count_of(scheduler.optimizer), rate=rates[0], before=before[0],
+            number=tensor_samples.shown(number), scheduler=type(scheduler).__qualname__, at=own_frames(frame),
+            made=next((frames for one, frames in self._schedulers if one() is scheduler), []),
+        )  # fmt: skip
 
     def _tell_ended(self, optimizer, followed):
         """Tells once of each scheduler that made as many steps as it says there will be."""
@@ -145,9 +163,31 @@ def _horizon_of(function):
     return max(likely, default=None)
 
 
+def _watch_plateaus(marks, owner):
+    """Marks each time that a scheduler lowers the rate by a number it was given, which may be one rank's own."""
+
+    def lowers(frame, args, kwargs):
+        scheduler = args[0]
+        metric = args[1] if len(args) > 1 else kwargs.get("metrics")
+        marks.rates.before_plateau = _rates_of(scheduler), metric
+
+    def lowered(frame, result, args, kwargs):
+        (before, metric), marks.rates.before_plateau = marks.rates.before_plateau, None
+        marks.rates.plateau(args[0], before, metric, frame)
+
+    wrap_method(owner, "step", before=lowers, after=lowered)
+
+
+def _rates_of(scheduler):
+    return [group["lr"] for group in scheduler.optimizer.param_groups]
+
+
 def watch(marks, after_init):
     """Notes each scheduler that is made."""
     module = sys.modules[MODULE]
     owner = getattr(module, "LRScheduler", None) or getattr(module, "_LRScheduler", None)
     if owner is not None:
         after_init(owner, marks.rates.made)
+    plateau = getattr(module, "ReduceLROnPlateau", None)
+    if plateau is not None:
+        _watch_plateaus(marks, plateau)

@@ -22,10 +22,15 @@ from . import (
     learning_rates,
     loss_scalers,
     lost_losses,
+    lost_passes,
+    module_hooks,
     module_values,
+    open_reductions,
     part,
+    part_modes,
     root_modes,
     roots,
+    rounded_updates,
     spread_losses,
     state_loads,
     written_files,
@@ -46,9 +51,12 @@ class Marks:
         self.modes, self.rates = root_modes.Modes(self), learning_rates.Rates(self)
         self.clips, self.cuts = clipped_gradients.ClippedGradients(self), cut_graphs.CutGraphs(self)
         self.states = kept_states.KeptStates(self)
+        self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
             leaf_losses.LeafWatch(self), self.clips, self.cuts, spread_losses.SpreadLosses(self),
+            self.part_modes, self.hooks, lost_passes.LostPasses(self),
+            open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
@@ -105,6 +113,14 @@ class Marks:
         """Returns how many optimizers made a step."""
         return self._prints.made
 
+    def has_optimizer(self):
+        """Whether one was made and lives."""
+        return len(self._prints.models.optimizers) > 0
+
+    def made_at(self, optimizer):
+        """Returns where an optimizer was made."""
+        return self._prints.models.made.get(id(optimizer), [])
+
     def counts(self):
         """Returns how many steps each optimizer made, by its number."""
         return {one.index: one.count for one in self._prints.all_followed()}
@@ -152,8 +168,9 @@ class Marks:
 def watch(agent, prints):
     """Has `prints` and the calls of modules tell; wraps what makes schedulers, scalers, states and files."""
     leave_uncompiled(
-        sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states, leaf_losses,
-        learning_rates, loss_scalers, lost_losses, module_values, part, root_modes, roots, spread_losses, state_loads,
+        sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
+        leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, module_hooks, module_values,
+        open_reductions, part, part_modes, root_modes, roots, rounded_updates, spread_losses, state_loads,
         written_files,
     )  # fmt: skip
     marks = Marks(agent, prints)
@@ -164,6 +181,8 @@ def watch(agent, prints):
     kept_states.watch(marks)
     clipped_gradients.watch(marks.clips)
     cut_graphs.watch(marks.cuts)
+    part_modes.watch(marks.part_modes)
+    module_hooks.watch(marks.hooks)
     written_files.watch(marks)
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))

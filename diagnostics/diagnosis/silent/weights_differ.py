@@ -21,11 +21,13 @@ from diagnostics.core.wording import sentence, shown_ranks
 from diagnostics.diagnosis.replica_match import others_of, replica_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.rates import different_rates
 from diagnostics.dynamic.replicas.restored_optimizers import RestoredOptimizers, restored_optimizers
 from diagnostics.dynamic.replicas.source_lines import lines_like, model_in, own, text_of
 from diagnostics.dynamic.replicas.step_counts import unequal_steps
 from diagnostics.dynamic.replicas.tables import gradient_table, value_table
 from diagnostics.dynamic.replicas.weights import DifferentWeights, different_weights
+from diagnostics.record.training_marks import OpenReductions
 
 CODE = "D525"
 NAME = "weights-differ"
@@ -44,7 +46,9 @@ _SET = (re.compile(r"\bload_(?:state_dict|checkpoint)\("), re.compile(r"\binit\.
 def match(job: Job) -> Match | None:
     """Returns the ranks whose weights differ under equal gradients."""
     apart = different_weights(job)
-    if apart is None or unequal_steps(job) is not None:  # which says why
+    if apart is None or unequal_steps(job) is not None or different_rates(job) is not None:  # which say why
+        return None
+    if any(process.prints.marks_of(OpenReductions) for process in apart.found.processes):  # so does this
         return None
     found = apart.found
     who = shown_ranks(apart.odd) if apart.odd else f"{shown_ranks(found.ranks)}"
