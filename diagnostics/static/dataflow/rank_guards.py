@@ -67,6 +67,7 @@ def reaching_values(name: ast.Name, function: Function, project: Project) -> Ite
             yield from list(project.arguments(name.id, scope))[:_MOST]
             return
         scope = scope.outer
+    yield from project.imported_values(name.id, function)
 
 
 def _set_by_rank(value: ast.expr, function: Function, project: Project) -> bool:

@@ -1,4 +1,4 @@
-"""The classes of an audited project: bases, attributes, and of which class a value is an object. Pure."""
+"""The classes of an audited project: their bases, and what their attributes are. Pure."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
+from diagnostics.static.program.callers import Callers
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.name_resolution import NameResolution
-
-# Methods of modules that give back the module they are called on.
-_GIVES_ITSELF = frozenset(
-    ["to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_"]
-)
 
 
-class ClassHierarchy(NameResolution):
-    """What is known of objects."""
+class ClassHierarchy(Callers):
+    """What is known of classes."""
 
     def bases(self, kind: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
         """Returns the project's classes that a class inherits from, as its file's imports say."""
@@ -87,7 +82,7 @@ class ClassHierarchy(NameResolution):
         if isinstance(base, ast.Name) and base.id in ("self", "cls"):
             kind = self.class_of(function)
         else:
-            kind = next(self.kinds(base, function, 2), None)
+            kind = next(self.kinds(base, function), None)
         if kind is None:
             # An object of unknown class: its attribute is the one of this name where only one class has one.
             holders = self._own_attributes.get(value.attr, ())
@@ -159,135 +154,6 @@ class ClassHierarchy(NameResolution):
                 return self._holder(parent, name, depth - 1)
         return kind
 
-    def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
-        """Returns what the attribute is assigned in the class of the object, as far as that is known."""
-        base = value.value
-        own = isinstance(base, ast.Name) and base.id in ("self", "cls")
-        kind = self.class_of(function) if own else next(self.kinds(base, function, 2), None)
-        return self.class_attributes(kind, value.attr) if kind is not None else []
-
-    def kinds(self, value: ast.expr, function: Function, rounds: int = 3) -> Iterator[ast.ClassDef]:
-        """Yields the project's classes that a value may be an object of, through wrappers like DDP(Net())."""
-        if rounds < 0:
-            return
-        if isinstance(value, ast.Name) and value.id == "self" and (kind := self.class_of(function)) is not None:
-            yield kind
-        elif isinstance(value, ast.Call):
-            if isinstance(value.func, ast.Name) and value.func.id == "cls":
-                made = self.class_of(function)
-            else:
-                made = self.class_named(last_name(value.func), value.func, function.file)
-            if made is not None:
-                yield made
-                return
-            if isinstance(value.func, ast.Attribute) and value.func.attr in _GIVES_ITSELF:
-                yield from self.kinds(value.func.value, function, rounds)
-                return
-            for target in self.targets(value, function):
-                for node in target.nodes_of(ast.Return):
-                    if isinstance(node, ast.Return) and node.value is not None and rounds:
-                        yield from self.kinds(node.value, target, rounds - 2)
-            for argument in value.args[:1]:
-                yield from self.kinds(argument, function, rounds - 1)
-        elif isinstance(value, ast.Name):
-            yield from self._kinds_of_name(value.id, function, rounds)
-        elif isinstance(value, ast.Attribute):
-            for holder in self.kinds(value.value, function, rounds - 1):
-                for assigned, where in self.class_attributes(holder, value.attr)[:6]:
-                    yield from self.kinds(assigned, where, rounds - 1)
-
-    def _kinds_of_name(self, name: str, function: Function, rounds: int) -> Iterator[ast.ClassDef]:
-        scope: Function | None = function
-        while scope is not None:
-            if name in scope.assigned:
-                for one in scope.assigned[name][:6]:
-                    yield from self.kinds(one, scope, rounds - 1)
-                return
-            if name in scope.parameters:
-                annotation = _annotation(scope, name)
-                made = self.class_named(last_name(annotation), annotation, scope.file) if annotation else None
-                if made is not None:
-                    yield made
-                elif annotation is None or not self._is_ours(annotation, scope):
-                    yield from self._kinds_passed(name, scope, rounds)
-                return
-            scope = scope.outer
-
-    def _is_ours(self, annotation: ast.expr, function: Function) -> bool:
-        """Whether a class stands in a module of the project that is not looked at: what it is, is not guessed."""
-        return self.name(annotation, function).rpartition(".")[0] in self.file_of_module
-
-    def arguments(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function]]:
-        """Yields what callers pass for a parameter, with the function that calls."""
-        at = function.parameters.index(name) - function.implied
-        for call, caller in self.callers(function)[:8]:
-            yield from ((one.value, caller) for one in call.keywords if one.arg == name)
-            if 0 <= at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1]):
-                yield call.args[at], caller
-        for values, caller, numbered in self._started_with.get(id(function), ()):
-            given = values[at - numbered : at - numbered + 1] if at >= numbered else []
-            if given and not any(isinstance(one, ast.Starred) for one in values[: at - numbered + 1]):
-                yield given[0], caller
-
-    @property
-    def _started_with(self) -> dict[int, list[tuple[list[ast.expr], Function, int]]]:
-        """What functions are given that run as processes or threads, and whether a number comes before it.
-
-        `Process(target=f, args=(x, y))`, `spawn(f, args=(x, y))`.
-        """
-        if self._starts is None:
-            self._starts = {}  # while it is being worked out
-            found: dict[int, list[tuple[list[ast.expr], Function, int]]] = defaultdict(list)
-            for name in ("Process", "Thread", "spawn", "start_processes"):
-                numbered = int(name in ("spawn", "start_processes"))
-                for call, function in self.calls_by_name.get(name, ()):
-                    given = dict(zip(("fn", "args"), call.args, strict=False)) if numbered else {}
-                    given.update({one.arg: one.value for one in call.keywords if one.arg is not None})
-                    target, values = given.get("fn" if numbered else "target"), given.get("args")
-                    if target is not None and isinstance(values, (ast.Tuple, ast.List)):
-                        for one in self.meant(target, function):
-                            found[id(one)].append((values.elts, function, numbered))
-            self._starts = found
-        return self._starts
-
-    _starts: dict[int, list[tuple[list[ast.expr], Function, int]]] | None = None
-
-    def callers(self, function: Function) -> list[tuple[ast.Call, Function]]:
-        """Returns the calls that may run a function; those of an `__init__` make its class."""
-        known = self._callers.get(id(function))
-        if known is None:
-            called = function.name.rpartition(".")[2]
-            keys = [function.owner.name] if called == "__init__" and function.owner is not None else [called]
-            keys += ["__init__"] if called == "__init__" else []
-            if called in ("__call__", "forward") and function.owner is not None:
-                keys += self._names_of_objects(function.owner)
-            self._callers[id(function)] = []  # while it is being looked at
-            found = [
-                one
-                for key in keys
-                for one in self.calls_by_name.get(key, ())[:200]
-                if function in self.targets(one[0], one[1])
-            ]
-            known = self._callers[id(function)] = found
-        return known
-
-    def _names_of_objects(self, kind: ast.ClassDef) -> list[str]:
-        """Returns the names that objects of a class are given: `save` of `save = Saver()`."""
-        made = {id(call) for call, _ in self.calls_by_name.get(kind.name, ())[:50]}
-        holders = {id(function): function for _, function in self.calls_by_name.get(kind.name, ())[:50]}
-        found = [
-            last_name(target)
-            for function in holders.values()
-            for node in function.nodes_of(ast.Assign)
-            if isinstance(node, ast.Assign) and id(node.value) in made
-            for target in node.targets
-        ]
-        return list(dict.fromkeys(name for name in found if name))
-
-    @cached_property
-    def _callers(self) -> dict[int, list[tuple[ast.Call, Function]]]:
-        return {}
-
 
 def _attributes_of_self(node: ast.AST) -> Iterator[str]:
     """Yields the names of the attributes that a statement assigns to `self`."""
@@ -305,21 +171,3 @@ def _set_in_body(kind: ast.ClassDef) -> Iterator[str]:
         yield from (one.id for one in targets if isinstance(one, ast.Name))
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
-
-
-def _annotation(function: Function, name: str) -> ast.expr | None:
-    """Returns the class in a parameter's annotation, also of `Net | None` and "Net"."""
-    if isinstance(function.syntax, (ast.Module, ast.Lambda)):
-        return None
-    arguments = function.syntax.args
-    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if one.arg == name and one.annotation is not None:
-            value = one.annotation
-            if isinstance(value, ast.BinOp):
-                value = value.left
-            if isinstance(value, ast.Subscript) and last_name(value.value) == "Optional":
-                value = value.slice
-            if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.isidentifier():
-                return ast.Name(value.value, ast.Load())
-            return value if isinstance(value, (ast.Name, ast.Attribute)) else None
-    return None
