@@ -64,12 +64,13 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     confidence=Confidence.LIKELY,
                 )
                 continue
-            found = skips_stepping_round(node, function, file)
+            found = skips_stepping_round(node, function, project)
             if found is not None:
                 test, stepped = found
+                written = any(one is test for one in function.own_nodes)  # else in what the `with` calls
                 yield violation(
                     file,
-                    test,
+                    test if written else node,
                     f"the step under `{ast.unparse(stepped.test)}` comes in a round that `{ast.unparse(test)}` keeps "
                     "under no_sync(): its gradients are never averaged, and the ranks drift apart",
                     f"synchronise in the round of the step: no_sync() only where not ({ast.unparse(stepped.test)})",

@@ -29,9 +29,8 @@ def left_by_exception(parting: DivergentBranch) -> bool:
     if taint is None or not isinstance(taint.syntax, ast.arg) or not isinstance(decision, ast.If):
         return False
     test, inside = decision.test, decision.body
-    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is):
-        inside = decision.orelse
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+    none = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is)
+    if none or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
         inside = decision.orelse
     return any(node is parting.here.chain[0][0] for part in inside for node in walk(part))
 

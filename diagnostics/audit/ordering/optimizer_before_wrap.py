@@ -193,7 +193,8 @@ def _attribute_of_both(optimizer: CallEvent, wrap: CallEvent, project: Project) 
     ]
     if not isinstance(first, ast.Attribute) or not (key := project.attribute_key(first, wrap.function)):
         return ""
-    same = any(isinstance(one, ast.Attribute) and project.attribute_key(one, optimizer.function) == key for one in listed)
+    owners = [one for one in listed if isinstance(one, ast.Attribute)]
+    same = any(project.attribute_key(one, optimizer.function) == key for one in owners)
     kept = project.file_with(wrap.function).parents.get(wrap.call)
     stored = kept.targets if isinstance(kept, ast.Assign) else []
     again = any(isinstance(one, ast.Attribute) and project.attribute_key(one, wrap.function) == key for one in stored)

@@ -1,4 +1,4 @@
-"""What reaches one rank and not another from outside: what a signal handler sets, an exception handed to `__exit__`. Pure.
+"""What reaches one rank and not another: what a signal handler sets, an exception handed to `__exit__`. Pure.
 
 A signal reaches one rank before another, and some ranks never.
 """

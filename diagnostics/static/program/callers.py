@@ -54,7 +54,8 @@ class Callers(NameResolution):
         known = self._callers.get(id(function))
         if known is None:
             called = function.name.rpartition(".")[2]
-            keys = [function.owner.name] if called == "__init__" and function.owner is not None else [called]
+            made = called == "__init__" and function.owner is not None
+            keys = self._names_made(function.owner) if made and function.owner is not None else [called]
             keys += ["__init__"] if called == "__init__" else []
             if called in ("__call__", "forward") and function.owner is not None:
                 keys += self._names_of_objects(function.owner)
@@ -68,6 +69,25 @@ class Callers(NameResolution):
             ]
             known = self._callers[id(function)] = found
         return known
+
+    def _names_made(self, kind: ast.ClassDef, depth: int = 3) -> list[str]:
+        """Returns the names of the classes of which an object is made by this class's own `__init__`."""
+        found = [kind.name]
+        for _, one in self.subclasses.get(kind.name, ())[:20] if depth else ():
+            own = any(isinstance(node, ast.FunctionDef) and node.name == "__init__" for node in one.body)
+            if one is not kind and not own:
+                found += self._names_made(one, depth - 1)
+        return found
+
+    @cached_property
+    def subclasses(self) -> dict[str, list[tuple[str, ast.ClassDef]]]:
+        """(file, class) by the last part of a base's name."""
+        found: dict[str, list[tuple[str, ast.ClassDef]]] = defaultdict(list)
+        for several in self.classes.values():
+            for file, kind in several:
+                for base in kind.bases:
+                    found[last_name(base)].append((file, kind))
+        return found
 
     def _names_of_objects(self, kind: ast.ClassDef) -> list[str]:
         """Returns the names that objects of a class are given: `save` of `save = Saver()`."""

@@ -38,16 +38,6 @@ class ClassHierarchy(Callers):
     def _file_of_class(self) -> dict[int, str]:
         return {id(kind): file for several in self.classes.values() for file, kind in several}
 
-    @cached_property
-    def _subclasses(self) -> dict[str, list[tuple[str, ast.ClassDef]]]:
-        """(file, class) by the last part of a base's name."""
-        found: dict[str, list[tuple[str, ast.ClassDef]]] = defaultdict(list)
-        for several in self.classes.values():
-            for file, kind in several:
-                for base in kind.bases:
-                    found[last_name(base)].append((file, kind))
-        return found
-
     def class_attributes(self, kind: ast.ClassDef, name: str, depth: int = 3) -> list[tuple[ast.expr, Function]]:
         """Returns what `self.name` is assigned in a class or its bases, with the method that does it."""
         found = [(value, where) for value, where in self.attributes.get(name, ()) if self.class_of(where) is kind]

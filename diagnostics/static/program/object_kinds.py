@@ -101,8 +101,8 @@ class ObjectKinds(ClassHierarchy):
         """Yields (key of the attribute, value) for each field that a call gives to an object of a data class."""
         kind = self._made_by(call, function)
         names = self.fields(kind) if kind is not None else ()
-        for name, value in given(call, names) if names and kind is not None else ():
-            yield f"{id(self._holder(kind, name))}.{name}", value
+        if kind is not None:
+            yield from ((f"{id(self._holder(kind, name))}.{name}", value) for name, value in given(call, names))
 
     def kinds(self, value: ast.expr, function: Function, rounds: int = 3) -> Iterator[ast.ClassDef]:
         """Yields the project's classes that a value may be an object of, through wrappers like DDP(Net())."""

@@ -86,8 +86,8 @@ class Project(ImplicitCalls):
         wanted = value.slice.value if isinstance(value.slice, ast.Constant) else None
         for held, where in self._set_to(value.value, function) if isinstance(value.value, ast.Name) else ():
             pairs = zip(held.keys, held.values, strict=True) if isinstance(held, ast.Dict) else ()
-            for key, one in pairs:
-                if wanted is None or not isinstance(key, ast.Constant) or key.value == wanted:
+            for named, one in pairs:
+                if wanted is None or not isinstance(named, ast.Constant) or named.value == wanted:
                     yield from self.meant(one, where, rounds - 1)
         for target, stored, where in self._stored_under.get(last_name(value.value), ()):
             key = target.slice.value if isinstance(target.slice, ast.Constant) else None
@@ -116,7 +116,8 @@ class Project(ImplicitCalls):
         found: dict[str, list[tuple[ast.Subscript, ast.expr, Function]]] = defaultdict(list)
         for function in self.functions:
             for node in function.nodes_of(ast.Assign):
-                for target in node.targets if isinstance(node, ast.Assign) else ():
+                assert isinstance(node, ast.Assign)  # noqa: S101 (asked for by kind)
+                for target in node.targets:
                     if isinstance(target, ast.Subscript) and last_name(target.value) in tops:
                         found[last_name(target.value)].append((target, node.value, function))
         return found
@@ -137,7 +138,7 @@ class Project(ImplicitCalls):
         if not own and depth:
             for parent in self.bases(kind):
                 yield from self._methods(parent, names, depth=depth - 1)
-        for _, one in self._subclasses.get(kind.name, ())[:20] if below else ():
+        for _, one in self.subclasses.get(kind.name, ())[:20] if below else ():
             if one is not kind and kind in self.bases(one):
                 yield from self._methods(one, names, depth=0)
 

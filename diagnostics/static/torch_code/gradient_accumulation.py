@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from diagnostics.static.dataflow.inlined import inlined
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
 _OPTIMIZER = re.compile(r"(?:^|_)opt(?:s|im\w*)?(?:_|\d|$)|optim", re.IGNORECASE)
@@ -37,17 +39,23 @@ def unsynchronised_first_round(node: ast.With, function: Function, file: Project
     return True if parent is loop or isinstance(parent, ast.FunctionDef) else None
 
 
-def skips_stepping_round(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.expr, ast.If] | None:
+def skips_stepping_round(node: ast.With, function: Function, project: Project) -> tuple[ast.expr, ast.If] | None:
     """Returns the test of `no_sync()` and the step that comes in a round which it leaves unsynchronised."""
+    file = project.file_with(function)
     loop = _loop_around(node, file)
     counter = _counter(loop) if loop is not None else {}
-    test, without_sync = _choice(node, function, file)
+    test, without_sync = _choice(node, function, project)
     if loop is None or not counter or test is None:
         return None
     name, first = next(iter(counter.items()))
+    names = [name, *_followers(loop, name)]
+    asked = inlined(test, function, project)
     for branch in (one for one in loop.body if isinstance(one, ast.If) and any(_steps(inner) for inner in walk(one))):
         rounds = [
-            [_value(one, {name: first + number}, function) for one in (test, branch.test)]
+            [
+                _value(one, dict.fromkeys(names, first + number), function)
+                for one in (asked, inlined(branch.test, function, project))
+            ]
             for number in range(2 * _EVERY)
         ]
         if any(value is None for several in rounds for value in several):
@@ -76,10 +84,16 @@ def _steps(node: ast.AST) -> bool:
     )
 
 
-def _choice(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.expr | None, bool]:
+def _followers(loop: ast.For, name: str) -> list[str]:
+    """Returns the attributes that are set to the counter in each round: `state.step = step`."""
+    sets = (one for one in loop.body if isinstance(one, ast.Assign) and ast.unparse(one.value) == name)
+    return [ast.unparse(target) for one in sets for target in one.targets if isinstance(target, ast.Attribute)]
+
+
+def _choice(node: ast.With, function: Function, project: Project) -> tuple[ast.expr | None, bool]:
     """Returns what decides whether a `with` synchronises, and how it falls where it does not."""
     for item in node.items:
-        given = item.context_expr
+        given = inlined(item.context_expr, function, project)
         named = given.func if isinstance(given, ast.Call) else given
         values = function.assigned.get(named.id, []) if isinstance(named, ast.Name) else [given]
         for value in values:
@@ -87,7 +101,7 @@ def _choice(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.
                 skips = [_names_no_sync(arm) for arm in (value.body, value.orelse)]
                 if any(skips) and not all(skips):
                     return value.test, skips[0]
-    parent = file.parents.get(node)
+    parent = project.file_with(function).parents.get(node)
     direct = any(_names_no_sync(item.context_expr) for item in node.items)
     if direct and isinstance(parent, ast.If):
         return parent.test, node in parent.body
@@ -122,8 +136,8 @@ def _counter(loop: ast.For) -> Mapping[str, int]:
     starts = over.args[1:2] if name == "enumerate" else over.args[:1] if len(over.args) > 1 else []
     starts += [one.value for one in over.keywords if one.arg == "start"]
     first = starts[0].value if starts and isinstance(starts[0], ast.Constant) else 0
-    counts = name in ("enumerate", "range") and isinstance(target, ast.Name) and isinstance(first, int)
-    return {target.id: first} if counts and isinstance(target, ast.Name) and isinstance(first, int) else {}
+    counts = name in ("enumerate", "range") and isinstance(target, (ast.Name, ast.Attribute))
+    return {ast.unparse(target): first} if counts and isinstance(first, int) else {}
 
 
 def _value(test: ast.expr, counter: Mapping[str, int], function: Function, rounds: int = 3) -> Any:
@@ -131,8 +145,8 @@ def _value(test: ast.expr, counter: Mapping[str, int], function: Function, round
     match test:
         case ast.Constant(value=int() as number):
             return number
-        case ast.Name(id=name) if name in counter:
-            return counter[name]
+        case ast.Name() | ast.Attribute() if ast.unparse(test) in counter:
+            return counter[ast.unparse(test)]
         case ast.Name(id=name) if len(function.assigned.get(name, ())) == 1 and rounds:
             return _value(function.assigned[name][0], counter, function, rounds - 1)
         case ast.Name() | ast.Attribute():
