@@ -111,7 +111,7 @@ def opens_cuda(node: ast.AST, function: Function, project: Project) -> bool:
 def _opened_before(
     call: ast.AST, function: Function, project: Project, depth: int = _CALLERS
 ) -> tuple[ast.AST, Function] | None:
-    """Returns what opens CUDA before a call: in its function, at the top of the file, or before its function is called."""
+    """Returns what opens CUDA before a call: in its function, at the top of the file, or where that is called."""
     file = project.file_with(function)
     for scope in {id(function): function, id(project.module_of(file)): project.module_of(file)}.values():
         for node in scope.own_nodes:

@@ -58,15 +58,15 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _put_or_read(function: Function, project: Project) -> Iterator[tuple[ast.AST, str]]:
-    """Yields what puts a tensor on a GPU, here or in a method that is called, and what gives back one that lies there."""
+    """Yields what puts a tensor on a GPU, and what gives back one that lies there."""
     for node in function.own_nodes:
         device = moved_to(node)
         if device is not None and (sure := gpu_of(device, function, project)):
             yield node, sure
     for node in function.nodes_of(ast.Return):
-        if isinstance(node, ast.Return) and node.value is not None:
-            if sure := is_on_gpu(node.value, function, project):
-                yield node, sure
+        given = node.value if isinstance(node, ast.Return) else None
+        if given is not None and (sure := is_on_gpu(given, function, project)):
+            yield node, sure
 
 
 def _collates(file: ProjectFile, project: Project) -> dict[int, list[LoaderWorkers]]:
@@ -95,10 +95,11 @@ def _moves(
             confidence = Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY
         elif workers == "unknown" and sure == "always":
             confidence = Confidence.LIKELY
+        told = "gives back tensors that lie" if isinstance(node, ast.Return) else "puts tensors"
         yield violation(
             file,
             node,
-            f"{who} {'gives back tensors that lie' if isinstance(node, ast.Return) else 'puts tensors'} on a GPU and runs in loader workers: forked workers raise 'Cannot re-initialize CUDA "
+            f"{who} {told} on a GPU and runs in loader workers: forked workers raise 'Cannot re-initialize CUDA "
             "in forked subprocess'",
             "give back CPU tensors; move the batch in the loop: x.to(device, non_blocking=True) with pin_memory=True",
             steps=tuple(steps),

@@ -36,8 +36,8 @@ def inlined(value: ast.expr, function: Function, project: Project, rounds: int =
             several = [inlined(one, function, project, rounds) for one in parts]
             return ast.copy_location(ast.BoolOp(either, several), value)
         case ast.IfExp():
-            test, body, orelse = (inlined(one, function, project, rounds) for one in (value.test, value.body, value.orelse))
-            return ast.copy_location(ast.IfExp(test, body, orelse), value)
+            parts = [inlined(one, function, project, rounds) for one in (value.test, value.body, value.orelse)]
+            return ast.copy_location(ast.IfExp(*parts), value)
     return value
 
 
@@ -49,10 +49,10 @@ def _given_back(function: Function) -> ast.expr | None:
     match body:
         case [ast.Return(value=ast.expr() as value)]:
             return value
-        case [ast.If(test=test, body=[ast.Return(value=ast.expr() as one)], orelse=[]), ast.Return(value=ast.expr() as other)]:
-            return ast.copy_location(ast.IfExp(test, one, other), one)
-        case [ast.If(test=test, body=[ast.Return(value=ast.expr() as one)], orelse=[ast.Return(value=ast.expr() as other)])]:
-            return ast.copy_location(ast.IfExp(test, one, other), one)
+        case [ast.If(test=test, body=[ast.Return(value=ast.expr() as one)], orelse=[]), ast.Return(value=other)]:
+            return ast.copy_location(ast.IfExp(test, one, other), one) if other is not None else None
+        case [ast.If(test=test, body=[ast.Return(value=ast.expr() as one)], orelse=[ast.Return(value=other)])]:
+            return ast.copy_location(ast.IfExp(test, one, other), one) if other is not None else None
     return None
 
 
@@ -74,5 +74,5 @@ class _Named(ast.NodeTransformer):
     def __init__(self, given: Mapping[str, ast.expr]) -> None:
         self._given = given
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 (ast calls it by this name)
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return copy.deepcopy(self._given.get(node.id, node))

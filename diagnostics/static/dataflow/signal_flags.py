@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, SIGNAL, Taint
 from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import Callable_
 
 _REGISTERS = {"signal", "add_signal_handler"}
 
@@ -20,7 +21,8 @@ def told_from_outside(program: CallGraph) -> Iterator[tuple[ast.expr, Function, 
     yield from _signal_flags(program)
     for name in ("__exit__", "__aexit__"):
         for leaves in program.by_name.get(name, ()):
-            for one in getattr(leaves.syntax, "args", ast.arguments()).args[1:4] if leaves.owner is not None else ():
+            given = leaves.syntax.args.args[1:4] if isinstance(leaves.syntax, Callable_) else []
+            for one in given if leaves.owner is not None else ():
                 taint = Taint(EXCEPTION, leaves.file, one.lineno, leaves.name, syntax=one)
                 yield ast.copy_location(ast.Name(one.arg, ast.Store()), one), leaves, taint
 

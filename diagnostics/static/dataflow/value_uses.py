@@ -122,9 +122,7 @@ def _given_back(function: Function, loads: _Loads, project: Project) -> Iterator
     yield from project.callers(function)
 
 
-def _unpacked(
-    packed: ast.Tuple, at: int, function: Function, loads: _Loads, project: Project
-) -> Iterator[Origin]:
+def _unpacked(packed: ast.Tuple, at: int, function: Function, loads: _Loads, project: Project) -> Iterator[Origin]:
     """Yields what callers call the item of a tuple that a function gives back."""
     if not isinstance(project.file_with(function).parents.get(packed), ast.Return):
         return
@@ -135,9 +133,7 @@ def _unpacked(
                 yield from _stored(target.elts[at], caller, loads, project)
 
 
-def _passed(
-    call: ast.Call, value: ast.expr, function: Function, loads: _Loads, project: Project
-) -> Iterator[Origin]:
+def _passed(call: ast.Call, value: ast.expr, function: Function, loads: _Loads, project: Project) -> Iterator[Origin]:
     if last_name(call.func) in _KEEPS:
         yield call, function
     for key, given in project.given_fields(call, function):

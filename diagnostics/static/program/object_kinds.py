@@ -152,7 +152,7 @@ class ObjectKinds(ClassHierarchy):
             if name in scope.assigned:
                 for one in scope.assigned[name][:6]:
                     yield from self.kinds(one, scope, rounds - 1)
-                for over in self._gone_through(scope).get(name, ())[:2]:
+                for over in self.gone_through(scope).get(name, ())[:2]:
                     for item, where in self.items(over, scope, rounds - 1):
                         yield from self.kinds(item, where, rounds - 1)
                 return
@@ -168,7 +168,7 @@ class ObjectKinds(ClassHierarchy):
         for one, where in self.imported_values(name, function):
             yield from self.kinds(one, where, rounds - 1)
 
-    def _gone_through(self, scope: Function) -> dict[str, list[ast.expr]]:
+    def gone_through(self, scope: Function) -> dict[str, list[ast.expr]]:
         """What loops of a function go through, by the name of the item."""
         if id(scope) not in self._loops:
             found: dict[str, list[ast.expr]] = defaultdict(list)

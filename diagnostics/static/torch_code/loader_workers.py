@@ -70,7 +70,8 @@ def loaders(project: Project) -> tuple[LoaderWorkers, ...]:
 def _known_count(words: dict[str, ast.expr], function: Function, project: Project) -> dict[str, ast.expr]:
     """Returns the number of workers as it is written elsewhere: in a configuration, as a default."""
     value = words.get("num_workers")
-    found = [one for one, _ in origins(value, function, project)] if isinstance(value, (ast.Name, ast.Attribute)) else []
+    named = isinstance(value, (ast.Name, ast.Attribute))
+    found = [one for one, _ in origins(value, function, project)] if named and value is not None else []
     known = [one for one in found if isinstance(one, ast.Constant)]
     return {"num_workers": max(known, key=lambda one: bool(one.value))} if known and len(known) == len(found) else {}
 
