@@ -76,7 +76,7 @@ def _certainty(one: DivergentBranch, file: ProjectFile, project: Project) -> Con
     around = _runs_around_others(one, attempt)
     if not (own or around) or len(one.here.chain) > MOST_CALLS or (_only_loads(own) and not around):
         return Confidence.POSSIBLE  # it fails on every rank or on none
-    return Confidence.CONFIRMED if one.here.sure else Confidence.LIKELY
+    return Confidence.CONFIRMED if one.here.sure and own else Confidence.LIKELY
 
 
 def _runs_around_others(one: DivergentBranch, attempt: ast.AST | None) -> bool:

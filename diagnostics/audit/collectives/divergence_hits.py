@@ -153,7 +153,7 @@ def _near(parting: DivergentBranch, project: Project) -> bool:
     if taint is None:
         return False
     if taint.file != parting.function.file:
-        return len(project.files) <= SMALL and taint.why in (LOSS, DATA)
+        return len(project.files) <= SMALL and taint.why in (LOSS, DATA, TIME, SIGNAL)
     if taint.function == parting.function.name or len(project.files) <= SMALL:
         return True
     return (
