@@ -55,6 +55,16 @@ class ClassHierarchy(Callers):
                 found += self.class_attributes(parent, name, depth - 1)
         return found
 
+    def attributes_of(self, kind: ast.ClassDef) -> list[tuple[ast.expr, Function]]:
+        """Returns everything that a class's methods assign to attributes of `self`."""
+        methods = (one for one in (self.by_syntax.get(id(node)) for node in kind.body) if one is not None)
+        return [
+            (node.value, one)
+            for one in methods
+            for node in one.nodes_of(ast.Assign)
+            if isinstance(node, ast.Assign) and any(True for _ in _attributes_of_self(node))
+        ]
+
     def attribute_key(self, value: ast.Attribute, function: Function) -> str:
         """Returns the class that assigns the attribute, and its name; "" where it is not known whose it is."""
         known = self._keys.get(id(value))
