@@ -61,9 +61,12 @@ def _launched(file: ProjectFile, script: Script, ran: CommandContext, launch: La
         address = str(ran.environment.get("MASTER_ADDR") or "")
     if count is None or count < 2 or not address:
         return
-    everywhere = ran.outer is not None and any(one.kind == "srun" for one in launcher_calls(ran.outer.words))
-    own_name = everywhere and _OWN_NAME.match(address) is not None
-    if not _LOCAL.match(address) and not own_name:
+    outer = ran.outer.words if ran.outer is not None else ()
+    everywhere = any(one.kind == "srun" for one in launcher_calls(outer))
+    # Worked out by the batch script's shell, it is the name of the first machine, for all.
+    own_name = everywhere and _OWN_NAME.match(address) is not None and "hostname" in " ".join(outer).lower()
+    by_slurm = everywhere or script.header("nodes") is not None
+    if not (_LOCAL.match(address) or own_name) or not (by_slurm or _is_alone(script)):
         return
     line, column = place(file, ran, launch.at)
     told = "its own name" if own_name else f"{address.partition(':')[0]}, itself"
@@ -73,13 +76,10 @@ def _launched(file: ProjectFile, script: Script, ran: CommandContext, launch: La
         column=column,
         title=f"{count} machines are to meet at one address, and each takes {told}: none of them finds another one",
         fix='name one machine for all: head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
-        confidence=_sureness(script, everywhere),
+        confidence=Confidence.CONFIRMED if by_slurm else Confidence.LIKELY,
     )
 
 
-def _sureness(script: Script, everywhere: bool) -> Confidence:
-    """Confirmed where Slurm gives several machines: by hand, one machine may play several for a test."""
-    if everywhere or script.header("nodes") is not None:
-        return Confidence.CONFIRMED
-    launches = [one for ran in script.commands for one in launcher_calls(ran.words) if one.kind in _LAUNCHERS]
-    return Confidence.LIKELY if len(launches) == 1 else Confidence.POSSIBLE
+def _is_alone(script: Script) -> bool:
+    """Whether a script starts one launcher: where it starts several, one machine may play them for a test."""
+    return sum(one.kind in _LAUNCHERS for ran in script.commands for one in launcher_calls(ran.words)) == 1

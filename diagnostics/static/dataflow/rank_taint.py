@@ -128,9 +128,7 @@ class RankTaint:
             yield from self._of_call(value, function, depth)
             return
         if isinstance(value, ast.Name):
-            found = self._of_name(value, function)
-            if found is not None:
-                yield found
+            yield from filter(None, (self._of_name(value, function),))
             return
         if isinstance(value, ast.Attribute):
             found = self._known.attribute(self.program.attribute_key(value, function))
@@ -187,6 +185,8 @@ class RankTaint:
         return ReachingNames(self.program)
 
     def _of_name(self, name: ast.Name, function: Function) -> Found:
+        if self._agreed.filled_each_round(name, function):
+            return None
         counted = self._reaching.counted_by(name, function)
         if counted is not None:
             return self.of(counted, function)

@@ -321,7 +321,7 @@ class StaticDivergence:
             if reach is not None and body is not None and not self._in_turn(node, function):
                 yield DivergentBranch(
                     function=function, decision=reach.chain[0][0], shape=DivergenceShape.FINALLY, why=EXCEPTION,
-                    here=reach, there=body,
+                    here=reach, there=body if body is not reach else None,
                 )  # fmt: skip
 
     def _met_by_users(self, function: Function, reach: CollectiveSite) -> CollectiveSite | None:
