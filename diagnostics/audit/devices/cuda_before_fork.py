@@ -136,10 +136,13 @@ def _opens(node: ast.AST, function: Function, project: Project, depth: int = _DE
     )  # fmt: skip
 
 
-def _is_certain(node: ast.AST, function: Function, file: ProjectFile) -> bool:
-    """Whether nothing but `with` and `try` stands around a node."""
+def _is_certain(node: ast.AST, function: Function, file: ProjectFile, *, looped: bool = False) -> bool:
+    """Whether nothing but `with` and `try` stands around a node; `looped`: or a loop, which goes round in a process."""
     outer = file.parents.get(node)
     while outer is not None and outer is not function.syntax:
+        if looped and isinstance(outer, (ast.For, ast.While)):
+            outer = file.parents.get(outer)
+            continue
         if isinstance(outer, (ast.If, ast.IfExp, ast.For, ast.While, ast.Lambda, ast.BoolOp, ast.ClassDef)):
             return False
         outer = file.parents.get(outer)
@@ -155,6 +158,6 @@ def _opened_by_target(
     for meant in [*started, *([run] if run is not None else [])]:
         for one in reached_from(meant, project):
             for node in one.own_nodes:
-                if opens_cuda(node, one, project) and _is_certain(node, one, project.file_with(one)):
+                if opens_cuda(node, one, project) and _is_certain(node, one, project.file_with(one), looped=True):
                     return node, one
     return None

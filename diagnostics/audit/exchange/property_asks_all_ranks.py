@@ -66,8 +66,10 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 )
 
 
-def _guard(node: ast.AST, function: Function, file: ProjectFile, project: Project) -> ExplanationStep | None:
-    """Returns what lets one rank alone come to a node."""
+def _guard(
+    node: ast.AST, function: Function, file: ProjectFile, project: Project, depth: int = 2
+) -> ExplanationStep | None:
+    """Returns what lets one rank alone come to a node: around it, or around all calls of its function."""
     scope: Function | None = function
     while scope is not None:
         for one in getattr(scope.syntax, "decorator_list", ()):
@@ -76,4 +78,9 @@ def _guard(node: ast.AST, function: Function, file: ProjectFile, project: Projec
         scope = scope.outer
     tests = RankPredicates(project)
     asks = (one for one in conditions(node, function, file) if tests.asks(one, function) is not None)
-    return next((step(file, one, "lets one rank in") for one in asks), None)
+    found = next((step(file, one, "lets one rank in") for one in asks), None)
+    if found is not None or not depth or function.name == "<module>":
+        return found
+    callers = project.callers(function)[:6]
+    around = [_guard(call, caller, project.file_with(caller), project, depth - 1) for call, caller in callers]
+    return around[0] if around and all(one is not None for one in around) else None

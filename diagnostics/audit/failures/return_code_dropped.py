@@ -143,7 +143,9 @@ def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Functi
     if not waits and polled is not None and not isinstance(parent, ast.Expr):
         yield _dropped(file, call, polled, command, Confidence.LIKELY)
         return
-    unread = [one for one in waits if isinstance(file.parents.get(one), ast.Expr)]
+    if not waits and _is_kept(call, file) and file.tree is not None:
+        waits = [node for node in walk(file.tree) if _is_wait(node)]
+    unread = [one for one in waits if is_only_told(one, file)]
     if isinstance(parent, ast.Expr) or (waits and len(unread) == len(waits)):
         end = unread[0] if unread else call
         yield _dropped(file, call, end, command, Confidence.CONFIRMED if waits else Confidence.LIKELY)
@@ -214,6 +216,12 @@ def _exits(project: Project, file: ProjectFile) -> Iterator[tuple[ast.Call, Func
     for call, where in project.calls_in(file):
         if project.name(call.func, where) in ("sys.exit", "exit", "os._exit") and call.args:
             yield call, where
+
+
+def _is_kept(call: ast.Call, file: ProjectFile) -> bool:
+    """Whether an object keeps the process: others wait for it."""
+    around = file.parents.get(call)
+    return isinstance(around, ast.Assign) and isinstance(around.targets[0], ast.Attribute)
 
 
 def _is_wait(node: ast.AST) -> bool:

@@ -24,26 +24,21 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
-from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.own_sources import own_source
-from diagnostics.static.dataflow.taint_sources import RANK, source_of
-from diagnostics.static.dataflow.value_origins import Origin, origins
+from diagnostics.core.findings import Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
 from diagnostics.static.launch_files.launcher_commands import launcher_calls
 from diagnostics.static.launch_files.process_counts import loop_name
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
-from diagnostics.static.torch_code.every_rank import EveryRank
-from diagnostics.static.torch_code.training_functions import INIT
 
 CODE = "A614"
 NAME = "master-port-differs"
 SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.PYTHON})
-WORDS = ("MASTER_PORT", "init_method", "init_process_group")
+WORDS = ("MASTER_PORT",)
 CHECKLIST = "all ranks of a job get one port"
 _RANKS = ("RANK", "LOCAL_RANK")
 
@@ -52,7 +47,6 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the ports that differ from rank to rank."""
     if file.kind is FileKind.PYTHON:
         yield from _in_python(file)
-        yield from _drawn(file, project)
         return
     for script in embedded_scripts(file):
         for ran in script.commands:
@@ -73,38 +67,6 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     title=f"MASTER_PORT is {port}, and {name} is the rank: each rank waits on a port of its own",
                     fix="one MASTER_PORT for all ranks, set in front of the loop",
                 )
-
-
-def _drawn(file: ProjectFile, project: Project) -> Iterator[Violation]:
-    """Yields the meetings at a port that each rank draws by itself, where something else has started the ranks."""
-    for call, function in project.calls_in(file):
-        if project.name(call.func, function) != INIT or not project.fact(EveryRank).runs(call, function):
-            continue
-        numbered = [one.value for one in call.keywords if one.arg == "rank"]
-        told = any(source_of(node) == RANK for one in numbered for node in walk(one))
-        for where in (one.value for one in call.keywords if one.arg == "init_method" and told):
-            drawn = own_source(where, function, project)
-            port = _free_port(where, function, project) if drawn is None else drawn
-            if port is not None and project.fact(EveryRank).runs(*port):  # not drawn before ranks are spawned
-                home = project.file_with(port[1])
-                yield violation(
-                    file,
-                    call,
-                    f"each rank takes a port of its own, {ast.unparse(port[0])[:40]}, and waits there for the others",
-                    "take the port from the launcher (init_method='env://'), or draw it once and hand it to every rank",
-                    steps=(step(home, port[0], "another number on each rank"),),
-                    confidence=Confidence.LIKELY,
-                )
-
-
-def _free_port(where: ast.expr, function: Function, project: Project) -> Origin | None:
-    """Returns the call of a function of the project that asks the system for a free port."""
-    for name in (one for one in walk(where) if isinstance(one, (ast.Name, ast.Attribute))):
-        for made, home in origins(name, function, project):
-            for node in walk(made):
-                if isinstance(node, ast.Call) and last_name(node.func) == "getsockname":
-                    return made, home
-    return None
 
 
 def _in_python(file: ProjectFile) -> Iterator[Violation]:

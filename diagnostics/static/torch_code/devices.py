@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.static.dataflow.local_ranks import local_rank_origin
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -25,6 +26,7 @@ _KEEP = frozenset(
 )  # fmt: skip
 _TYPES = frozenset(["float16", "bfloat16", "float32", "float64", "half", "float", "int64", "long", "uint8"])
 _MOST_CALLS = 4
+_GPU_ROUNDS = 3
 
 
 def is_on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 12) -> str:
@@ -87,7 +89,10 @@ def _of_call(value: ast.Call, function: Function, project: Project, rounds: int)
     if isinstance(value.func, ast.Name) and (
         value.func.id in function.assigned or value.func.id in function.parameters
     ):
-        return _of_name(value.func.id, function, project, rounds - 1)  # a model that was moved
+        moved = _of_name(value.func.id, function, project, rounds - 1)  # a model that was moved
+        given = [is_on_gpu(one, function, project, rounds - 2) for one in value.args]
+        plain = bool(project.targets(value, function))
+        return moved or ("" if plain else _most(given))  # what a model makes of a tensor lies where that lies
     return _of_returned(value, function, project, rounds)
 
 
@@ -189,7 +194,7 @@ def may_be_gpu(value: ast.AST | None) -> bool:
     return value is not None and any(denotes_gpu(node) for node in walk(value))
 
 
-def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> str:
+def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = _GPU_ROUNDS) -> str:
     """Returns "always", "perhaps" or "" for whether a device expression means a GPU, through names and attributes."""
     if denotes_gpu(value):
         return "always"
@@ -213,6 +218,8 @@ def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = 
     answers = [gpu_of(one, where, project, rounds - 1) for one, where in values] if rounds else []
     if answers and all(one == "always" for one in answers):
         return "always"
+    if not any(answers) and rounds == _GPU_ROUNDS and local_rank_origin(value, function, project) is not None:
+        return "always"  # the rank on a machine is the number of its GPU
     return "perhaps" if any(answers) else ""
 
 

@@ -65,6 +65,38 @@ def skips_stepping_round(node: ast.With, function: Function, project: Project) -
     return None
 
 
+def unsynchronised_where_it_steps(
+    node: ast.With, function: Function, project: Project
+) -> tuple[ast.expr, ast.If, Function] | None:
+    """Returns the test under which a method gives no_sync(), where the optimizer of its object steps under the same.
+
+    `if self.final: return self.model.no_sync()`, and in another method `if self.final: self.optimizer.step()`.
+    """
+    called = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+    for target in (one for call in called for one in project.targets(call, function) if one.owner is not None):
+        skips = [
+            one
+            for one in target.nodes_of(ast.If)
+            if isinstance(one, ast.If) and any(map(_names_no_sync, _given_back(one)))
+        ]
+        for chosen in skips:
+            parts = chosen.test.values if isinstance(chosen.test, ast.BoolOp) else [chosen.test]
+            asked = {ast.unparse(one) for one in parts}
+            for method in project.functions_in(target.source):
+                for branch in method.nodes_of(ast.If) if project.class_of(method) is target.owner else ():
+                    if isinstance(branch, ast.If) and any(_steps(one) for part in branch.body for one in walk(part)):
+                        made = method.assigned.get(branch.test.id, []) if isinstance(branch.test, ast.Name) else []
+                        test = made[0] if len(made) == 1 else branch.test
+                        if ast.unparse(test) in asked and not isinstance(test, ast.Constant):
+                            return chosen.test, branch, target
+    return None
+
+
+def _given_back(branch: ast.If) -> list[ast.expr]:
+    """Returns what the arm of a branch gives back."""
+    return [one.value for one in branch.body if isinstance(one, ast.Return) and one.value is not None]
+
+
 def steps_without_sync(node: ast.With) -> ast.Call | None:
     """Returns the optimizer step that stands in the block of `with model.no_sync()` itself, behind a backward in it."""
     if not any(isinstance(one.context_expr, ast.Call) and _names_no_sync(one.context_expr.func) for one in node.items):
