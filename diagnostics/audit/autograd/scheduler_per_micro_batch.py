@@ -109,9 +109,13 @@ def _is_counted_in_steps(made: ast.Call, every: ast.expr, loop: ast.For | ast.Wh
     """Whether the length is divided by n, or the loop goes round n times as often as it is long."""
     name = ast.unparse(every)
     given = [*made.args[1:], *(one.value for one in made.keywords)]
+    products = (one for value in given for one in walk(value) if isinstance(one, ast.BinOp))
+    # `n // 4 * 4` counts micro-batches again
+    undone = {id(one.left) for one in products if isinstance(one.op, ast.Mult) and ast.unparse(one.right) == name}
     divided = any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, (ast.FloorDiv, ast.Div))
+        and id(node) not in undone
         and any(ast.unparse(part) == name for part in walk(node.right) if isinstance(part, ast.expr))
         for value in given for node in walk(value)
     )  # fmt: skip

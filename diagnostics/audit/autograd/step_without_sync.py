@@ -29,18 +29,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.gradient_accumulation import skips_stepping_round, steps_without_sync
+from diagnostics.static.torch_code.gradient_accumulation import (
+    skips_stepping_round,
+    steps_without_sync,
+    unsynchronised_where_it_steps,
+)
 
 CODE = "A311"
 NAME = "step-without-sync"
 SEVERITY = Severity.ERROR
-WORDS = ("no_sync",)
+WORDS = ("no_sync", "backward")
 CHECKLIST = "gradients are averaged in the round before the step"
 
 
@@ -64,22 +68,34 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     confidence=Confidence.LIKELY,
                 )
                 continue
-            found = skips_stepping_round(node, function, file)
+            found = skips_stepping_round(node, function, project)
+            entered = step(file, node, "backward() runs here, in some rounds under no_sync()")
             if found is not None:
                 test, stepped = found
-                yield violation(
-                    file,
-                    test,
-                    f"the step under `{ast.unparse(stepped.test)}` comes in a round that `{ast.unparse(test)}` keeps "
-                    "under no_sync(): its gradients are never averaged, and the ranks drift apart",
-                    f"synchronise in the round of the step: no_sync() only where not ({ast.unparse(stepped.test)})",
-                    steps=(
-                        step(file, node, "backward() runs here, in some rounds under no_sync()"),
-                        step(file, stepped, "the optimizer steps here"),
-                    ),
-                    # Where the number of rounds is one, it does no harm.
-                    confidence=Confidence.CONFIRMED if _is_known(test, function) else Confidence.LIKELY,
-                )
+                written = any(one is test for one in function.own_nodes)  # else in what the `with` calls
+                # Where the number of rounds is one, it does no harm.
+                sure = Confidence.CONFIRMED if _is_known(test, function) else Confidence.LIKELY
+                yield _never_averaged(file, test if written else node, test, stepped, entered, sure)
+                continue
+            kept = unsynchronised_where_it_steps(node, function, project)
+            if kept is not None:
+                test, stepped, method = kept
+                home = project.file_with(method)
+                yield _never_averaged(home, test, test, stepped, entered, Confidence.LIKELY)
+
+
+def _never_averaged(
+    file: ProjectFile, place: ast.AST, test: ast.expr, stepped: ast.If, entered: ExplanationStep, sure: Confidence
+) -> Violation:
+    return violation(
+        file,
+        place,
+        f"the step under `{ast.unparse(stepped.test)}` comes in a round that `{ast.unparse(test)}` keeps under "
+        "no_sync(): its gradients are never averaged, and the ranks drift apart",
+        f"synchronise in the round of the step: no_sync() only where not ({ast.unparse(stepped.test)})",
+        steps=(entered, step(file, stepped, "the optimizer steps here")),
+        confidence=sure,
+    )
 
 
 def _is_known(test: ast.expr, function: Function) -> bool:

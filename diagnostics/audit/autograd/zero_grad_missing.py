@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
@@ -53,9 +54,13 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         steps = [node for node in function.own_nodes if _is_step(node) and _is_torchs(node, function, project)]
         backward = next((node for node in function.own_nodes if _is_backward(node)), None)
-        if len(steps) != 1 or backward is None or _clears_by_hand(function):
+        if len(steps) != 1 or _clears_by_hand(function):
             continue
         loop = _loop(steps[0], function, project)
+        if backward is None:
+            backward = _beside(function, file) if loop is not None else None
+        if backward is None:
+            continue
         if loop is not None:
             yield violation(
                 file,
@@ -100,6 +105,15 @@ def _is_optimizer(value: ast.expr, function: Function, project: Project, rounds:
         given = project.arguments(value.id, function)
         return any(_is_optimizer(one, caller, project, rounds - 1) for one, caller in given)
     return False
+
+
+def _beside(function: Function, file: ProjectFile) -> ast.AST | None:
+    """Returns the backward in another method of the same class."""
+    if function.owner is None:
+        return None
+    inside = (node for node in walk(function.owner) if _is_backward(node))
+    words = {node.attr for node in walk(function.owner) if isinstance(node, ast.Attribute)}
+    return next(inside, None) if "grad" not in words and file.words.isdisjoint(_CLEARS) else None
 
 
 def _clears_by_hand(function: Function) -> bool:

@@ -32,10 +32,16 @@ from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
-from diagnostics.audit.rule import Violation
-from diagnostics.core.findings import Severity
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_guards import is_rank_guarded
+from diagnostics.static.dataflow.rank_predicates import RankPredicates
+from diagnostics.static.program import exit_calls
+from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sequences import counts, leaving
+from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites
 from diagnostics.static.spmd.divergent_branch import DivergenceShape
 
 CODE = "A205"
@@ -57,3 +63,43 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             "those that left",
             "let all ranks decide together (all_reduce the flag), or leave only after the last collective",
         )  # fmt: skip
+    yield from _left_in_helper(file, project)
+
+
+def _left_in_helper(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the tests of the rank by which a function ends the process, though its callers meet afterwards."""
+    sites, tests = project.fact(CollectiveSites), RankPredicates(project)
+    for function in project.functions_in(file) if file.shown in project.files else ():
+        if function.name == "<module>" or sites.of_function(function) is not None:
+            continue
+        for node in (one for one in function.nodes_of(ast.If) if isinstance(one, ast.If)):
+            left = leaving(node.body) or leaving(node.orelse)
+            if not isinstance(left, ast.Expr) or exit_calls.fails(left) or tests.asks(node.test, function) is None:
+                continue
+            met = _met_behind(function, project)
+            if met is not None:
+                where = project.file_with(met.chain[0][1])
+                yield violation(
+                    file,
+                    node,
+                    f"this exit depends on the rank, and {operation(met)} comes after it: the ranks that stay wait for "
+                    "those that left",
+                    "let all ranks decide together (all_reduce the flag), or leave only after the last collective",
+                    steps=(step(file, left, "left here by some ranks"),
+                           step(where, met.chain[0][0], f"{operation(met)}: every rank has to come here")),
+                    confidence=Confidence.LIKELY,
+                )  # fmt: skip
+
+
+def _met_behind(function: Function, project: Project) -> CollectiveSite | None:
+    """Returns the first operation of all ranks behind a call of a function, in what calls it."""
+    sites = project.fact(CollectiveSites)
+    for call, caller in project.callers(function)[:4]:
+        if is_rank_guarded(call, caller, project):
+            continue
+        behind = [one for one in caller.nodes_of(ast.Call) if isinstance(one, ast.Call) and one.lineno > call.lineno]
+        met = (sites.of_call(one, caller) for one in sorted(behind, key=lambda one: one.lineno))
+        found = next((one for one in met if one is not None and one.sure and counts(one)), None)
+        if found is not None and not is_rank_guarded(found.chain[0][0], caller, project):
+            return found
+    return None

@@ -73,9 +73,17 @@ def _certainty(one: DivergentBranch, file: ProjectFile, project: Project) -> Con
         return Confidence.POSSIBLE
     if _waits_for_work(one.decision):
         return Confidence.POSSIBLE  # how a server takes what has come
-    if not own or len(one.here.chain) > MOST_CALLS or _only_loads(own):
+    around = _runs_around_others(one, attempt)
+    if not (own or around) or len(one.here.chain) > MOST_CALLS or (_only_loads(own) and not around):
         return Confidence.POSSIBLE  # it fails on every rank or on none
-    return Confidence.CONFIRMED if one.here.sure else Confidence.LIKELY
+    return Confidence.CONFIRMED if one.here.sure and own else Confidence.LIKELY
+
+
+def _runs_around_others(one: DivergentBranch, attempt: ast.AST | None) -> bool:
+    """Whether the block is where a context manager hands over: what fails is the work of whoever uses it."""
+    decorators = getattr(one.function.syntax, "decorator_list", ())
+    managed = any(last_name(each) in ("contextmanager", "asynccontextmanager") for each in decorators)
+    return managed and any(isinstance(node, ast.Yield) for part in getattr(attempt, "body", []) for node in walk(part))
 
 
 def _only_loads(own: list[ast.Call]) -> bool:

@@ -39,7 +39,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
-from diagnostics.static.spmd.insertion_order import rank_dependent_insertion
+from diagnostics.static.spmd.insertion_order import own_keys, rank_dependent_insertion
 from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 CODE = "A216"
@@ -119,7 +119,8 @@ def _order(over: ast.expr, function: Function, project: Project, rounds: int = _
     match over:
         case ast.Name():
             made = list(reaching_values(over, function, project)) or _of_module(over.id, function, project)
-            return _order(*made[0], project, rounds - 1) if len(made) == 1 else None
+            found = _order(*made[0], project, rounds - 1) if len(made) == 1 else None
+            return found or _of_iterator(over, function, project, rounds)
         case ast.Set(elts=parts):
             strings = len(parts) > 1 and all(
                 isinstance(one, ast.Constant) and isinstance(one.value, str) for one in parts
@@ -134,9 +135,25 @@ def _order(over: ast.expr, function: Function, project: Project, rounds: int = _
         case ast.Call():
             return _of_call(over, function, project, rounds)
         case ast.Attribute():
-            return _of_dictionary(over, function, project)
+            made = project.attribute_values(over, function)
+            kept = _order(*made[0], project, rounds - 1) if len(made) == 1 else None
+            return kept or _of_dictionary(over, function, project) or _of_iterator(over, function, project, rounds)
         case _:
             return None
+
+
+def _of_iterator(value: ast.expr, function: Function, project: Project, rounds: int) -> _Order | None:
+    """Returns why an object gives its items in another order: that of what its `__iter__` goes through."""
+    for kind in list(project.kinds(value, function))[:1]:
+        reader = project.method(kind, "__iter__")
+        for node in reader.nodes_of((ast.Return, ast.For, ast.YieldFrom)) if reader is not None else ():
+            over = node.iter if isinstance(node, ast.For) else getattr(node, "value", None)
+            if isinstance(over, ast.Call) and last_name(over.func) == "iter" and over.args:
+                over = over.args[0]
+            found = _order(over, reader, project, rounds - 1) if over is not None and reader is not None else None
+            if found is not None:
+                return found
+    return None
 
 
 def _of_call(call: ast.Call, function: Function, project: Project, rounds: int) -> _Order | None:
@@ -208,11 +225,21 @@ def _sorted_by_rank(call: ast.Call, function: Function, project: Project) -> _Or
     return None
 
 
+def _of_own_keys(value: ast.Attribute, function: Function, project: Project) -> _Order | None:
+    """A dictionary of the object whose keys are read off the rank's own data: each rank has others."""
+    stored = own_keys(value, function, project)
+    if stored is None:
+        return None
+    node, where = stored
+    came = step(project.file_with(where), node, "a key of the rank's own data")
+    return _Order(f"{ast.unparse(value)} has the keys that the rank's own data holds", Confidence.LIKELY, (came,))
+
+
 def _of_dictionary(value: ast.Attribute, function: Function, project: Project) -> _Order | None:
     """A dictionary of the object that some ranks fill in another order."""
     found = rank_dependent_insertion(value, function, project)
     if found is None:
-        return None
+        return _of_own_keys(value, function, project)
     where = project.file_with(found.function)
     came = (step(where, found.test, f"only where this holds does {found.key!r} come first"),
             step(where, found.call, f"{found.key!r} is put in"),

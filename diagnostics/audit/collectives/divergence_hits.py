@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.meant_divergence import is_meant
-from diagnostics.audit.collectives.none_for_exception import given_for_an_exception
+from diagnostics.audit.collectives.none_for_exception import given_for_an_exception, left_by_exception
 from diagnostics.audit.collectives.under_rank_test import left_under_rank_test
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence
@@ -84,6 +84,8 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
         return Confidence.LIKELY if direct or _own_file(parting, project) else Confidence.POSSIBLE
     if parting.why == RANK:
         return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
+    if left_by_exception(parting):
+        return Confidence.LIKELY
     if _asks_for_none(parting):
         given = _batches_may_be_none(project) or given_for_an_exception(parting, project)
         return Confidence.LIKELY if given else Confidence.POSSIBLE
@@ -151,7 +153,7 @@ def _near(parting: DivergentBranch, project: Project) -> bool:
     if taint is None:
         return False
     if taint.file != parting.function.file:
-        return len(project.files) <= SMALL and taint.why in (LOSS, DATA)
+        return len(project.files) <= SMALL and taint.why in (LOSS, DATA, TIME, SIGNAL)
     if taint.function == parting.function.name or len(project.files) <= SMALL:
         return True
     return (

@@ -38,7 +38,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
 from diagnostics.static.spmd.divergent_branch import DivergenceShape, DivergentBranch
-from diagnostics.static.spmd.raised_on_one_rank import raised_on_one_rank
+from diagnostics.static.spmd.raised_on_one_rank import raised_on_one_rank, reads_own_file
 
 CODE = "A208"
 NAME = "exception-skips-collective"
@@ -73,7 +73,7 @@ def _certainty(one: DivergentBranch, file: ProjectFile, project: Project, handle
         or not _in_loop(file, handler, one.function, project)
     ):
         return Confidence.POSSIBLE
-    if raised_on_one_rank(handler, one.function, project):
+    if raised_on_one_rank(handler, one.function, project) or reads_own_file(handler, one.function, project):
         return Confidence.LIKELY
     told = ast.unparse(handler).lower()
     of_memory = "outofmemory" in told or "out of memory" in told or "is_oom" in told or "memoryerror" in told

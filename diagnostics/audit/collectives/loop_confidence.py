@@ -41,7 +41,8 @@ def length_confidence(parting: DivergentBranch, project: Project) -> Confidence:
     bounds = _bounds(loop.iter)
     origins = [one for bound in bounds for one in _origins(bound, parting.function, project)]
     chosen = any(_differs(value, function, project) for value, function in origins)
-    chosen = chosen or _shares_out_files(origins)
+    chosen = chosen or any(_set_on_one_rank(value, function, project) for value, function in origins)
+    chosen = chosen or _shares_out_files(origins) or _filters_share(origins, project)
     chosen = chosen or any(_reads_own_files(value, function, project) for value, function in origins)
     return Confidence.LIKELY if chosen else Confidence.POSSIBLE
 
@@ -119,6 +120,31 @@ def _shares_out_files(origins: list[tuple[ast.expr, Function]]) -> bool:
     listed = any(isinstance(node, ast.Call) and last_name(node.func) in _LISTS_FILES for value, _ in origins
                  for node in walk(value))  # fmt: skip
     return listed and any(_is_share(value) for value, _ in origins)
+
+
+def _set_on_one_rank(value: ast.expr, function: Function, project: Project) -> bool:
+    """Whether a number is set under a test of the rank: `if rank == 0: start = checkpoint["epoch"] + 1`."""
+    file = project.file_with(function)
+    statement = file.parents.get(value)
+    if not isinstance(statement, ast.Assign) or not isinstance(value, (ast.BinOp, ast.Subscript)):
+        return False
+    tests = RankPredicates(project)
+    arms = [one for one in function.nodes_of(ast.If) if isinstance(one, ast.If) and statement in one.body]
+    return any(tests.asks(one.test, function) is not None and not one.orelse for one in arms)
+
+
+def _filters_share(origins: list[tuple[ast.expr, Function]], project: Project) -> bool:
+    """Whether only some items of the rank's share are kept: `[row for row in rows[rank::world] if row.valid]`."""
+    for value, function in origins:
+        for one in walk(value):
+            if not isinstance(one, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+                continue
+            for part in one.generators:
+                names = {node.id for node in walk(part.target) if isinstance(node, ast.Name)}
+                asks = any(isinstance(node, ast.Name) and node.id in names for test in part.ifs for node in walk(test))
+                if asks and any(_is_share(over) for over, _ in _origins(part.iter, function, project)):
+                    return True
+    return False
 
 
 def _opens_each(loop: ast.For) -> bool:

@@ -1,4 +1,4 @@
-"""Whether the None that ranks part by stands for an exception that a function of the project caught."""
+"""Whether ranks part by an exception that is told by a None: one that was caught, or one handed to `__exit__`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ def given_for_an_exception(parting: DivergentBranch, project: Project) -> bool:
         for handler in target.nodes_of(ast.ExceptHandler)
         for node in walk(handler)
     )
+
+
+def left_by_exception(parting: DivergentBranch) -> bool:
+    """Whether the operation stands where `__exit__` is handed an exception: only a rank that failed comes there."""
+    taint, decision = parting.taint, parting.decision
+    if taint is None or not isinstance(taint.syntax, ast.arg) or not isinstance(decision, ast.If):
+        return False
+    test, inside = decision.test, decision.body
+    none = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is)
+    if none or (isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)):
+        inside = decision.orelse
+    return any(node is parting.here.chain[0][0] for part in inside for node in walk(part))
 
 
 def _is_none(value: ast.expr) -> bool:

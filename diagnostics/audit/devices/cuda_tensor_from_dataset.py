@@ -23,6 +23,7 @@ What it cannot see: loaders that other projects make of this data set.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
@@ -30,7 +31,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.devices import gpu_of, moved_to
+from diagnostics.static.torch_code.devices import gpu_of, is_on_gpu, moved_to
 from diagnostics.static.torch_code.loader_workers import LoaderWorkers, loaders, workers_over
 from diagnostics.static.torch_code.module_classes import class_tree
 
@@ -56,6 +57,18 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _moves(file, project, function, "the collate function", loader.workers, loader)
 
 
+def _put_or_read(function: Function, project: Project) -> Iterator[tuple[ast.AST, str]]:
+    """Yields what puts a tensor on a GPU, and what gives back one that lies there."""
+    for node in function.own_nodes:
+        device = moved_to(node)
+        if device is not None and (sure := gpu_of(device, function, project)):
+            yield node, sure
+    for node in function.nodes_of(ast.Return):
+        given = node.value if isinstance(node, ast.Return) else None
+        if given is not None and (sure := is_on_gpu(given, function, project)):
+            yield node, sure
+
+
 def _collates(file: ProjectFile, project: Project) -> dict[int, list[LoaderWorkers]]:
     """Returns the loaders by the collate function of this file that they call."""
     found: dict[int, list[LoaderWorkers]] = {}
@@ -72,12 +85,8 @@ def _moves(
 ) -> Iterator[Violation]:
     if workers == "none":
         return
-    for node in function.own_nodes:
-        device = moved_to(node)
-        sure = gpu_of(device, function, project) if device is not None else ""
-        if not sure:
-            continue
-        steps = [step(file, node, f"{who} puts a tensor on a GPU")]
+    for node, sure in _put_or_read(function, project):
+        steps = [step(file, node, f"{who} {'reads' if isinstance(node, ast.Return) else 'puts'} a tensor on a GPU")]
         if loader is not None:
             where = project.file_with(loader.function)
             steps.append(step(where, loader.call, f"the loader has workers ({workers})"))
@@ -86,10 +95,11 @@ def _moves(
             confidence = Confidence.CONFIRMED if sure == "always" else Confidence.LIKELY
         elif workers == "unknown" and sure == "always":
             confidence = Confidence.LIKELY
+        told = "gives back tensors that lie" if isinstance(node, ast.Return) else "puts tensors"
         yield violation(
             file,
             node,
-            f"{who} puts tensors on a GPU and runs in loader workers: forked workers raise 'Cannot re-initialize CUDA "
+            f"{who} {told} on a GPU and runs in loader workers: forked workers raise 'Cannot re-initialize CUDA "
             "in forked subprocess'",
             "give back CPU tensors; move the batch in the loop: x.to(device, non_blocking=True) with pin_memory=True",
             steps=tuple(steps),

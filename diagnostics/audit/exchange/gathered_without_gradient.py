@@ -33,7 +33,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import grad_enabled
 from diagnostics.static.dataflow.taint_sources import LOSS_NAME
 from diagnostics.static.dataflow.value_origins import origins
-from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
@@ -186,6 +186,8 @@ def _used_by_callers(function: Function, project: Project, rounds: int) -> tuple
 
 def _reads(value: ast.AST, names: set[str]) -> bool:
     """Whether a value is computed from these names, and not from numbers taken off them."""
-    if any(isinstance(node, ast.Call) and last_name(node.func) in _NUMBERS for node in walk(value)):
+    if isinstance(value, ast.Call) and last_name(value.func) in _NUMBERS:
         return False
-    return any(isinstance(node, ast.Name) and node.id in names for node in walk(value))
+    if isinstance(value, ast.Name):
+        return value.id in names
+    return any(_reads(one, names) for one in children(value))

@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
-from diagnostics.audit.rule import Violation, violation
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.import_closure import ImportClosures
@@ -54,6 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if not _returns_at_once(one):
             continue
         dropped = isinstance(file.parents.get(one.call), ast.Expr)
+        yield from _dropped_by_callers(one, file, project)
         if not dropped and (_handed_out(one, file) or _WAITING & project.fact(ImportClosures).words(file.shown)):
             continue
         if dropped and _met_later(one, project):
@@ -66,6 +67,25 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             "keep what the call returns, and call wait() on it before the tensor is used",
             confidence=Confidence.LIKELY,
         )
+
+
+def _dropped_by_callers(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the calls of a function that gives the handle back, where they drop it."""
+    if not isinstance(file.parents.get(one.call), ast.Return):
+        return
+    for call, caller in project.callers(one.function)[:8]:
+        where = project.file_with(caller)
+        site = CollectiveCallSite(one.op, call, caller)
+        if isinstance(where.parents.get(call), ast.Expr) and not where.is_test and not _met_later(site, project):
+            yield violation(
+                where,
+                call,
+                f"{one.function.name}() gives back the handle of {one.op}(), and it is dropped: what uses the tensor "
+                "next may find its old values",
+                "keep what the call returns, and call wait() on it before the tensor is used",
+                steps=(step(file, one.call, f"{one.op}() comes back before anything is exchanged"),),
+                confidence=Confidence.LIKELY,
+            )
 
 
 def _returns_at_once(one: CollectiveCallSite) -> bool:

@@ -36,7 +36,7 @@ from diagnostics.static.torch_code.training_functions import TrainingFunctions
 CODE = "A504"
 NAME = "return-code-dropped"
 SEVERITY = Severity.ERROR
-WORDS = ("subprocess", "system", "Popen", "Process")
+WORDS = ("subprocess", "system", "Popen", "Process", "torchrun", "train", "accelerate", "deepspeed")
 CHECKLIST = "exit codes of started trainings are looked at"
 _RUNS = {"subprocess.run", "subprocess.call", "os.system"}
 _POPEN = "subprocess.Popen"
@@ -55,6 +55,31 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _popen(file, project, call, function)
         elif name in _PROCESSES or name.endswith(".Process"):
             yield from _process(file, project, call, function)
+        elif file.shown in project.files:
+            yield from _by_helper(file, project, call, function)
+
+
+def _by_helper(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
+    """Yields the calls of a helper that runs a command and gives its exit code back, where they drop it."""
+    for target in project.targets(call, function) if isinstance(file.parents.get(call), ast.Expr) else ():
+        source = project.file_with(target)
+        calls = [one for one in target.nodes_of(ast.Call) if isinstance(one, ast.Call)]
+        runs = [one for one in calls if isinstance(source.parents.get(one), ast.Return)
+                and project.name(one.func, target) in _RUNS]  # fmt: skip
+        given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
+        for one in runs:
+            named = one.args[0].id if one.args and isinstance(one.args[0], ast.Name) else ""
+            command = argv_text(given[named], function, project) if named in given else ""
+            if trains(command) and not _checked(one):
+                yield violation(
+                    file,
+                    call,
+                    f"{last_name(call.func)}() starts a training ({_short(command)}) and gives its exit code back, "
+                    "which is dropped: a failed training passes for a finished one",
+                    f"if {last_name(call.func)}(...) != 0: sys.exit(1); or check=True in {target.name}",
+                    steps=(step(source, one, "the exit code is given back here"),),
+                    confidence=Confidence.LIKELY,
+                )
 
 
 def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function, name: str) -> Iterator[Violation]:
@@ -114,18 +139,35 @@ def _popen(file: ProjectFile, project: Project, call: ast.Call, function: Functi
     if not trains(command) or _is_read(file):
         return
     waits = [one for one in function.own_nodes if _is_wait(one)]
-    unread = [one for one in waits if isinstance(file.parents.get(one), ast.Expr)]
+    polled = _polled(file)
+    if not waits and polled is not None and not isinstance(parent, ast.Expr):
+        yield _dropped(file, call, polled, command, Confidence.LIKELY)
+        return
+    if not waits and _is_kept(call, file) and file.tree is not None:
+        waits = [node for node in walk(file.tree) if _is_wait(node)]
+    unread = [one for one in waits if is_only_told(one, file)]
     if isinstance(parent, ast.Expr) or (waits and len(unread) == len(waits)):
         end = unread[0] if unread else call
-        yield violation(
-            file,
-            end,
-            f"the exit code of a training that Popen starts ({_short(command)}) is dropped: a failed training passes "
-            "for a finished one",
-            "if process.wait() != 0: sys.exit(1)",
-            steps=(step(file, call, "the training is started"), step(file, end, "its exit code is not looked at")),
-            confidence=Confidence.CONFIRMED if waits else Confidence.LIKELY,
-        )
+        yield _dropped(file, call, end, command, Confidence.CONFIRMED if waits else Confidence.LIKELY)
+
+
+def _dropped(file: ProjectFile, call: ast.Call, end: ast.AST, command: str, sure: Confidence) -> Violation:
+    return violation(
+        file,
+        end,
+        f"the exit code of a training that Popen starts ({_short(command)}) is dropped: a failed training passes for a "
+        "finished one",
+        "if process.wait() != 0: sys.exit(1)",
+        steps=(step(file, call, "the training is started"), step(file, end, "its exit code is not looked at")),
+        confidence=sure,
+    )
+
+
+def _polled(file: ProjectFile) -> ast.Call | None:
+    """Returns the poll() by which a file waits for processes to end."""
+    calls = (node for node in walk(file.tree) if isinstance(node, ast.Call)) if file.tree is not None else ()
+    return next((one for one in calls if isinstance(one.func, ast.Attribute) and one.func.attr == "poll"
+                 and _asks_whether_done(one.func, file)), None)  # fmt: skip
 
 
 def _is_read(file: ProjectFile) -> bool:
@@ -133,7 +175,16 @@ def _is_read(file: ProjectFile) -> bool:
     if not file.words & _READS or file.tree is None:
         return False
     reads = [node for node in walk(file.tree) if isinstance(node, ast.Attribute) and node.attr in _READS]
-    return not reads or any(not is_only_told(one, file) for one in reads)
+    return not reads or any(not is_only_told(one, file) and not _asks_whether_done(one, file) for one in reads)
+
+
+def _asks_whether_done(read: ast.Attribute, file: ProjectFile) -> bool:
+    """Whether `poll()` is only asked whether a process still runs: `child.poll() is None`."""
+    call = file.parents.get(read)
+    test = file.parents.get(call) if isinstance(call, ast.Call) and read.attr == "poll" else None
+    return isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant) and (
+        test.comparators[0].value is None
+    )  # fmt: skip
 
 
 def _wait_status(
@@ -165,6 +216,12 @@ def _exits(project: Project, file: ProjectFile) -> Iterator[tuple[ast.Call, Func
     for call, where in project.calls_in(file):
         if project.name(call.func, where) in ("sys.exit", "exit", "os._exit") and call.args:
             yield call, where
+
+
+def _is_kept(call: ast.Call, file: ProjectFile) -> bool:
+    """Whether an object keeps the process: others wait for it."""
+    around = file.parents.get(call)
+    return isinstance(around, ast.Assign) and isinstance(around.targets[0], ast.Attribute)
 
 
 def _is_wait(node: ast.AST) -> bool:

@@ -34,6 +34,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import is_broad
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -132,7 +133,8 @@ def _in_try(node: ast.AST, file: ProjectFile) -> bool:
 
 
 def _task(file: ProjectFile, project: Project, call: ast.Call, function: Function) -> Iterator[Violation]:
-    if not isinstance(file.parents.get(call), ast.Expr) or not call.args or not _is_executor(call, function, project):
+    dropped = isinstance(file.parents.get(call), ast.Expr) or _is_only_told(call, function, file, project)
+    if not dropped or not call.args or not _is_executor(call, function, project):
         return
     targets = list(project.meant(call.args[0], function))
     if any(_catches_all(one) for one in targets):
@@ -143,8 +145,34 @@ def _task(file: ProjectFile, project: Project, call: ast.Call, function: Functio
         f"the future of {ast.unparse(call.args[0])[:40]} is dropped: an exception in it is never seen",
         "keep the future and call result() on it before the program ends",
         # Where the block waits for its tasks, the program goes on as if all were done.
-        confidence=Confidence.LIKELY if _waits_in_block(call, file) else Confidence.POSSIBLE,
+        confidence=Confidence.LIKELY if _waits_in_block(call, file) or _is_shut_down(file) else Confidence.POSSIBLE,
     )
+
+
+def _is_only_told(call: ast.Call, function: Function, file: ProjectFile, project: Project) -> bool:
+    """Whether all that becomes of a future is a callback that never asks how it ended."""
+    added = file.parents.get(call)
+    told = file.parents.get(added) if isinstance(added, ast.Attribute) and added.attr == "add_done_callback" else None
+    if not isinstance(told, ast.Call) or not isinstance(file.parents.get(told), ast.Expr):
+        return False
+    called = [one for value in told.args[:1] for one in project.meant(value, function)]
+    return bool(called) and not any(
+        isinstance(node, ast.Attribute) and node.attr in ("result", "exception") for one in called
+        for node in one.own_nodes
+    )  # fmt: skip
+
+
+def _is_shut_down(file: ProjectFile) -> bool:
+    """Whether a file waits for all tasks of a pool, by shutdown(), and asks no future for its result."""
+    if "shutdown" not in file.words or file.words & {"result", "exception", "as_completed", "add_done_callback"}:
+        return False
+    calls = (node for node in walk(file.tree) if isinstance(node, ast.Call)) if file.tree is not None else ()
+    return any(
+        isinstance(one.func, ast.Attribute) and one.func.attr == "shutdown"
+        and not any(isinstance(each.value, ast.Constant) and each.arg == "wait" and not each.value.value
+                    for each in one.keywords)
+        for one in calls
+    )  # fmt: skip
 
 
 def _waits_in_block(call: ast.Call, file: ProjectFile) -> bool:

@@ -39,6 +39,8 @@ SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.MAKEFILE})
 CHECKLIST = "what reads RANK is started by a launcher"
 _RANKS = frozenset(["RANK", "LOCAL_RANK", "WORLD_SIZE"])
+# Launchers that tell ranks their numbers, under other names.
+_OTHER_NAMES = {"mpirun": "OMPI_COMM_WORLD_RANK or PMI_RANK", "mpiexec": "OMPI_COMM_WORLD_RANK or PMI_RANK"}
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -52,25 +54,30 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _alone(file: ProjectFile, project: Project, script: Script, ran: CommandContext) -> Iterator[Violation]:
     layers = launcher_calls(ran.words)
-    if len(layers) != 1 or layers[0].kind != "python" or "env" in ran.words or "ssh" in ran.words:
+    starters = [one.kind for one in layers[:-1]]
+    if not layers or layers[-1].kind != "python" or "env" in ran.words or "ssh" in ran.words:
         return
-    program = script_file(layers[0], file, project)
+    if not set(starters) <= _OTHER_NAMES.keys():
+        return
+    by, what = starters[-1] if starters else "python", _OTHER_NAMES.get(starters[-1] if starters else "", "")
+    program = script_file(layers[-1], file, project)
     use = needs_launcher(program, project) if program is not None else None
     if use is None:
         return
-    line, column = place(file, ran, layers[0].at)
+    line, column = place(file, ran, layers[-1].at)
     there = use.file.place(getattr(use.node, "lineno", 1))
     yield Violation(
         file=file,
         line=line,
         column=column,
-        title=f"python starts {layers[0].script}, which takes its rank from {use.what} ({there}): nothing sets it",
-        fix=f"torchrun --standalone --nproc-per-node N {layers[0].script}",
+        title=f"{by} starts {layers[-1].script}, which takes its rank from {use.what} ({there}): "
+        + (f"{by} sets {what}, and nothing sets that" if what else "nothing sets it"),
+        fix=f"torchrun --standalone --nproc-per-node N {layers[-1].script}",
         steps=(
             ExplanationStep(place=file.place(line), text="neither a launcher nor the script sets RANK and LOCAL_RANK"),
             ExplanationStep(place=there, text=f"reads {use.what}, without a default"),
         ),
-        confidence=_sureness(use.sure, script),
+        confidence=_sureness(use.sure and not (what and "init_process_group" in use.what), script),
     )
 
 

@@ -28,11 +28,14 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.value_uses import uses
 from diagnostics.static.ordering.traced_calls import is_optimizer
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sites import CollectiveSites
+from diagnostics.static.spmd.library_objects import LibraryType
 from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, wraps_in
 
 CODE = "A115"
@@ -50,6 +53,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     wraps = [one for one in wraps_in(file, project) if one.kind == DDP]
     if not wraps or any(_averages(one, project) for one in project.python):
         return
+    yield from _kept_bare(file, wraps[0], project)
     seen: set[int] = set()
     for wrap in wraps:
         if id(wrap.function) not in seen:
@@ -77,6 +81,48 @@ def _in_function(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterato
                     steps=(step(file, wrap.call, "the other one is wrapped"), step(file, call, f"{model} is trained")),
                     confidence=Confidence.LIKELY,
                 )
+
+
+def _kept_bare(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterator[Violation]:
+    """Yields the models that an object keeps bare, where it keeps another one wrapped: `self.critic`."""
+    objects = project.fact(CollectiveSites).objects
+    for call, function in project.calls_in(file):
+        first = call.args[0] if call.args else None
+        kind = project.class_of(function)
+        match first:
+            case ast.Call(func=ast.Attribute(value=ast.Attribute() as model, attr="parameters"), args=[]):
+                kept = project.attribute_values(model, function)
+            case _:
+                continue
+        if kind is None or len(kept) != 1 or not is_optimizer(project.name(call.func, function)):
+            continue
+        made, where = kept[0]
+        fresh = isinstance(made, ast.Call) and (
+            _makes_module(made, where, project) or project.name(made.func, where).startswith("torch.nn.")
+        )
+        if not fresh or project.class_of(where) is not kind or objects.of(made, where):
+            continue
+        others = [one for one, home in project.attributes_of(kind) if LibraryType.DDP in objects.of(one, home)]
+        if others and not any(_leaves_hands(one, home, project) for one, home in uses(made, where, project)):
+            yield violation(
+                file,
+                made,
+                f"{ast.unparse(model)} is trained beside a wrapped model and is not wrapped itself: its gradients are "
+                "never averaged, and every rank trains another one",
+                f"wrap it, too: {ast.unparse(model)} = DistributedDataParallel(...)",
+                steps=(step(file, wrap.call, "the other one is wrapped"), step(file, call, "it is trained")),
+                confidence=Confidence.LIKELY,
+            )
+
+
+def _leaves_hands(use: ast.expr, function: Function, project: Project) -> bool:
+    """Whether a model is given to something that is not known: it may wrap it."""
+    around = project.file_with(function).parents.get(use)
+    if isinstance(around, ast.Attribute):
+        return around.attr not in _OWN and not isinstance(around.ctx, ast.Store)
+    if isinstance(around, ast.Call):
+        return around.func is not use and not _only_uses(around, function, project)
+    return isinstance(around, (ast.List, ast.Tuple, ast.Dict, ast.keyword))
 
 
 def _averages(file: ProjectFile, project: Project) -> bool:

@@ -57,7 +57,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _unwrapped(file: ProjectFile, function: Function, project: Project) -> Iterator[Violation]:
     """Yields the training forwards of what was taken out of its wrapper under another name."""
     calls = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)]
-    if not any(_is_backward(one) for one in calls) or any(project.communicates(one, function) for one in calls):
+    if any(project.communicates(one, function) for one in calls):
         return
     for call in calls:
         receiver = call.func
@@ -66,8 +66,8 @@ def _unwrapped(file: ProjectFile, function: Function, project: Project) -> Itera
             if method != "forward" and not _runs_parts(call, function, project):
                 continue
         wrapper = unwrapped_from(receiver, function, project)
-        backward = _trained(call, function) if wrapper is not None else None
-        if wrapper is None or backward is None or any(ast.unparse(one.func) == wrapper for one in calls):
+        trained = _trained_by(call, function, project) if wrapper is not None else None
+        if wrapper is None or trained is None or any(ast.unparse(one.func) == wrapper for one in calls):
             continue
         yield violation(
             file,
@@ -75,7 +75,7 @@ def _unwrapped(file: ProjectFile, function: Function, project: Project) -> Itera
             f"{ast.unparse(call.func)}() goes past the wrapper {wrapper}, and its result is trained on: "
             "the gradients are not averaged over the ranks",
             f"call {wrapper}() itself",
-            steps=(step(file, backward, "backward"),),
+            steps=(step(project.file_with(trained[1]), trained[0], "backward"),),
             confidence=Confidence.LIKELY,
         )
         return
@@ -143,6 +143,40 @@ def _trained(call: ast.Call, function: Function) -> ast.Call | None:
         if _is_backward(node) and node.lineno >= call.lineno and (_reads(node, names) or _holds(node, call)):
             return node
     return None
+
+
+def _trained_by(
+    call: ast.Call, function: Function, project: Project, depth: int = 2
+) -> tuple[ast.Call, Function] | None:
+    """Returns the backward that a call's result flows into: here, or where this function's result goes."""
+    backward = _trained(call, function)
+    if backward is not None:
+        return backward, function
+    if depth == 0 or not _gives_back(call, function):
+        return None
+    for one, caller in project.callers(function)[:4]:
+        by_hand = any(project.communicates(each, caller) for each in caller.nodes_of(ast.Call))
+        found = _trained_by(one, caller, project, depth - 1) if not by_hand else None
+        if found is not None:
+            return found
+    return None
+
+
+def _gives_back(call: ast.Call, function: Function) -> bool:
+    """Whether what a function returns is computed from a call's result."""
+    names = {
+        one.id
+        for node in function.nodes_of(ast.Assign)
+        if isinstance(node, ast.Assign) and _holds(node.value, call)
+        for target in node.targets
+        for one in walk(target)
+        if isinstance(one, ast.Name)
+    }
+    for node in function.nodes_of(ast.Return):
+        value = node.value if isinstance(node, ast.Return) else None
+        if value is not None and (_holds(value, call) or _reads(value, names)):
+            return True
+    return False
 
 
 def _is_backward(node: ast.AST) -> TypeGuard[ast.Call]:

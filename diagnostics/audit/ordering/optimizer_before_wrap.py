@@ -131,6 +131,9 @@ def _before(trace: Trace, optimizers: list[CallEvent], wrap: CallEvent, project:
             continue
         mine, yours = meeting(one, wrap)
         model = _shared(mine, one, yours, wrap)
+        place = mine
+        if not model and (model := _attribute_of_both(one, wrap, project)):
+            place = one.sites[-1]
         if not model or mine.function is not yours.function or _assigned_between(model, mine, yours):
             continue
         if yours.syntax is not wrap.call and (_is_given(yours.syntax, mine, model) or _prepares_an_engine(yours)):
@@ -138,8 +141,8 @@ def _before(trace: Trace, optimizers: list[CallEvent], wrap: CallEvent, project:
         sure = trace.order(one, wrap) is EventOrder.SURELY and not _keeps_objects(wrap.call)
         sure = sure and "param_groups" not in project.file_with(mine.function).words
         yield violation(
-            project.file_with(mine.function),
-            mine.syntax,
+            project.file_with(place.function),
+            place.syntax,
             f"{one.name.rpartition('.')[2]} is made from {model}.parameters() before {_name(wrap)} replaces them: "
             "it goes on stepping parameters that are no longer the model's",
             f"make the optimizer after {_name(wrap)}({model})",
@@ -175,6 +178,27 @@ def _shared(mine: Site, optimizer: CallEvent, yours: Site, wrap: CallEvent) -> s
     named = {one for one in wrapped & given if one.replace(".", "").isidentifier()}
     likely = {one for one in named if "model" in one or "net" in one} if not direct else named
     return next(iter(sorted(likely)), "")
+
+
+def _attribute_of_both(optimizer: CallEvent, wrap: CallEvent, project: Project) -> str:
+    """Returns the attribute of one object that both calls are given, each in a method: `self.model`."""
+    first = wrap.call.args[0] if wrap.call.args else None
+    while isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute) and first.func.attr in _MOVES:
+        first = first.func.value
+    listed = [
+        one.func.value
+        for argument in optimizer.call.args
+        for one in walk(argument)
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "parameters"
+    ]
+    if not isinstance(first, ast.Attribute) or not (key := project.attribute_key(first, wrap.function)):
+        return ""
+    owners = [one for one in listed if isinstance(one, ast.Attribute)]
+    same = any(project.attribute_key(one, optimizer.function) == key for one in owners)
+    kept = project.file_with(wrap.function).parents.get(wrap.call)
+    stored = kept.targets if isinstance(kept, ast.Assign) else []
+    again = any(isinstance(one, ast.Attribute) and project.attribute_key(one, wrap.function) == key for one in stored)
+    return ast.unparse(first) if same and (again or isinstance(kept, ast.Expr)) else ""
 
 
 def _is_given(syntax: ast.AST, mine: Site, model: str) -> bool:

@@ -9,11 +9,12 @@ from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.model_wrappers import DDP, wraps_in
 from diagnostics.static.torch_code.trained_parameters import changes
 
+_CHANGES = {"requires_grad", "requires_grad_"}
 _LISTS = ("parameters", "named_parameters")
 
 
@@ -23,15 +24,7 @@ def unfrozen_inside_wrapper(file: ProjectFile, project: Project) -> Iterator[Vio
     What stands behind `.module` is wrapped already, whoever wrapped it. A project that switches parameters off and on
     there, as one with a discriminator does, had them trained when it was wrapped; one that never freezes, too.
     """
-    if "module" not in file.words or not any(
-        wrap.kind == DDP for one in project.python for wrap in wraps_in(one, project)
-    ):
-        return
-    inside = [one for function in project.functions for one in _changed_inside(function, project)]
-    everywhere = [value for function in project.functions for _, _, value in changes(function)]
-    if all(_is(value, True) for value in everywhere) or any(_is(value, False) for _, _, value in inside):
-        return
-    for node, function, value in inside:
+    for node, function, value in _unfrozen(project) if "module" in file.words else ():
         if function.file == file.shown and _is(value, True) and not _wraps(function):
             yield violation(
                 file,
@@ -42,6 +35,20 @@ def unfrozen_inside_wrapper(file: ProjectFile, project: Project) -> Iterator[Vio
                 confidence=Confidence.LIKELY,
             )
             return
+
+
+@per_project
+def _unfrozen(project: Project) -> tuple[tuple[ast.AST, Function, ast.expr | None], ...]:
+    """Returns the changes inside of wrappers, where the project freezes parameters, and none there."""
+    if not any(wrap.kind == DDP for one in project.python for wrap in wraps_in(one, project)):
+        return ()
+    changing = [one for one in project.functions if project.by_path[one.file].words & _CHANGES]
+    everywhere = [value for function in changing for _, _, value in changes(function)]
+    if all(_is(value, True) for value in everywhere):
+        return ()
+    through = [one for one in project.functions if "module" in project.by_path[one.file].words]
+    inside = tuple(one for function in through for one in _changed_inside(function, project))
+    return () if any(_is(value, False) for _, _, value in inside) else inside
 
 
 def _changed_inside(function: Function, project: Project) -> Iterator[tuple[ast.AST, Function, ast.expr | None]]:

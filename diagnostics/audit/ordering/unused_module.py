@@ -73,7 +73,7 @@ def _of_model(wrap: WrapSite, project: Project) -> Iterator[Violation]:
     for kind in {id(one): one for one in classes_inside(whole, project)}.values():
         if not is_plain_module(kind, project) or reads_parts_unnamed(kind, project):
             continue
-        for part in parts_of(kind, project):
+        for part in (one for each in (kind, *project.bases(kind)) for one in parts_of(each, project)):
             if not is_named_elsewhere(part, project):
                 title = (
                     f"self.{part.name} of {kind.name} has parameters and is never used: "

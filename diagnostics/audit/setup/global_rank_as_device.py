@@ -42,8 +42,8 @@ _ONE_MACHINE = {"spawn", "device_count", "Process", "start_processes", "MultiPro
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the devices that are numbered by the rank among all processes."""
     seen: set[int] = set()
-    for call, function in project.calls_in(file):
-        for index in _indices(call, function, project):
+    for function in project.functions_in(file):
+        for index in _indices_in(function, project):
             source = global_rank_origin(index, function, project)
             if source is None or index.lineno in seen:
                 continue
@@ -62,15 +62,28 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             )
 
 
+def _indices_in(function: Function, project: Project) -> Iterator[ast.expr]:
+    for node in function.nodes_of((ast.Call, ast.Return)):
+        if isinstance(node, ast.Call):
+            yield from _indices(node, function, project)
+        elif isinstance(node, ast.Return) and node.value is not None:
+            yield from _in_name(node.value)
+
+
+def _in_name(value: ast.expr) -> Iterator[ast.expr]:
+    """Yields the number in f"cuda:{rank}"."""
+    if isinstance(value, ast.JoinedStr) and len(value.values) == 2:
+        head, tail = value.values
+        if isinstance(head, ast.Constant) and head.value == "cuda:" and isinstance(tail, ast.FormattedValue):
+            yield tail.value
+
+
 def _indices(call: ast.Call, function: Function, project: Project) -> Iterator[ast.expr]:
     """Yields the expressions that number a GPU in a call."""
     if project.name(call.func, function) in _SETTING:
         yield from call.args[:1]
     for value in (*call.args, *(one.value for one in call.keywords)):
-        if isinstance(value, ast.JoinedStr) and len(value.values) == 2:  # f"cuda:{rank}"
-            head, tail = value.values
-            if isinstance(head, ast.Constant) and head.value == "cuda:" and isinstance(tail, ast.FormattedValue):
-                yield tail.value
+        yield from _in_name(value)
     for one in call.keywords:
         if one.arg == "device_ids" and isinstance(one.value, ast.List) and len(one.value.elts) == 1:
             yield one.value.elts[0]

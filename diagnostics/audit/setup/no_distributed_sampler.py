@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
+from diagnostics.static.dataflow.value_uses import uses
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
@@ -76,6 +77,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if read is None:
             read, reader = _handed_back(loader, wrapped[1], project)
         if read is None:
+            read, reader = _read_elsewhere(loader, project)
+        if read is None:
             continue
         yield violation(
             file,
@@ -118,6 +121,18 @@ def _handed_back(loader: DataLoaderSite, wrapped_in: Function, project: Project)
             knows = is_rank_guarded(call, caller, project) or is_rank_dependent(call, caller, project)
             if caller is wrapped_in and names and not knows and not EVALUATION.search(names[0]):
                 return _training_loop(names[0], caller, project), caller
+    return None, loader.function
+
+
+def _read_elsewhere(loader: DataLoaderSite, project: Project) -> tuple[ast.AST | None, Function]:
+    """Returns the loop that trains with a loader wherever it has gone: kept in an attribute, given back, handed on."""
+    for use, where in uses(loader.call, loader.function, project):
+        around = project.file_with(where).parents.get(use)
+        if not isinstance(around, (ast.For, ast.AsyncFor)) or around.iter is not use:
+            continue
+        knows = is_rank_guarded(around, where, project) or EVALUATION.search(where.name)
+        if not knows and project.fact(TrainingFunctions).training_call(around.body, where) is not None:
+            return around, where
     return None, loader.function
 
 

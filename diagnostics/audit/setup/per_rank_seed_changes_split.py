@@ -37,6 +37,7 @@ from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import SAMPLER, is_none
+from diagnostics.static.torch_code.seeds import seeds
 from diagnostics.static.torch_code.training_functions import INIT, MANAGED, WRAPPERS
 
 CODE = "A159"
@@ -193,14 +194,14 @@ def _seeded_before(
     before = [
         node
         for node in function.nodes_of(ast.Call)
-        if isinstance(node, ast.Call) and node.lineno < call.lineno and any(_seeds(node, function, project, seeding))
+        if isinstance(node, ast.Call) and node.lineno < call.lineno and any(seeds(node, function, project, seeding))
     ]
     last = max(before, key=lambda one: one.lineno, default=call)
     if last is call:
         return _seeded_by_callers(function, project, seeding, depth)
     if any(True for _ in _own_conditions(last, function, project)):
         return None
-    by_rank = any(is_rank_dependent(one, where, project) for one, where in _seeds(last, function, project, seeding))
+    by_rank = any(is_rank_dependent(one, where, project) for one, where in seeds(last, function, project, seeding))
     direct = project.name(last.func, function) == seeding
     return (last.args[0] if direct else last, function) if by_rank else None
 
@@ -212,24 +213,6 @@ def _seeded_by_callers(
     callers = project.callers(function)[:_CALLERS] if depth and function.name != "<module>" else []
     found = [_seeded_before(call, caller, project, seeding, depth - 1) for call, caller in callers]
     return found[0] if found and all(one is not None for one in found) else None
-
-
-def _seeds(call: ast.Call, function: Function, project: Project, seeding: str) -> Iterator[tuple[ast.expr, Function]]:
-    """Yields what a call seeds with: itself, or through a function of the project."""
-    if project.name(call.func, function) == seeding:
-        yield from ((one, function) for one in call.args[:1])
-        return
-    for target in project.targets(call, function):
-        given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
-        given.update({one.arg: one.value for one in call.keywords if one.arg})
-        for inner in target.nodes_of(ast.Call):
-            if isinstance(inner, ast.Call) and project.name(inner.func, target) == seeding:
-                for seed in inner.args[:1]:
-                    name = ast.unparse(seed)
-                    passed = name in given and name not in target.assigned
-                    yield (given[name], function) if passed else (seed, target)
-                    yield from ((one.value, target) for one in target.nodes_of(ast.AugAssign)
-                                if isinstance(one, ast.AugAssign) and ast.unparse(one.target) == name)  # fmt: skip
 
 
 def _own_conditions(node: ast.AST, function: Function, project: Project) -> Iterator[ast.expr]:

@@ -36,6 +36,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import model_wrappers
 from diagnostics.static.torch_code.module_classes import class_tree
+from diagnostics.static.torch_code.seeds import seeds
 from diagnostics.static.torch_code.training_functions import MANAGED
 
 CODE = "A163"
@@ -62,9 +63,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         )
         seeded: ast.AST | None = None
         for call in calls:
-            seeds = list(_seeds(call, function, project))
-            if seeds:
-                by_rank = any(is_rank_dependent(one, where, project) for one, where in seeds)
+            seeding = list(seeds(call, function, project, _SEED))
+            if seeding:
+                by_rank = any(is_rank_dependent(one, where, project) for one, where in seeding)
                 chosen = any(True for _ in conditions(call, function, file))
                 seeded = call if by_rank and not chosen else None
             elif seeded is not None and _makes_model(call, function, project):
@@ -90,23 +91,6 @@ def _hit(
         ),
         confidence=Confidence.LIKELY,
     )
-
-
-def _seeds(call: ast.Call, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
-    """Yields what a call seeds torch with: itself, or through a function of the project."""
-    if project.name(call.func, function) == _SEED:
-        yield from ((one, function) for one in call.args[:1])
-        return
-    for target in project.targets(call, function):
-        given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
-        given.update({one.arg: one.value for one in call.keywords if one.arg})
-        for inner in target.nodes_of(ast.Call):
-            if isinstance(inner, ast.Call) and project.name(inner.func, target) == _SEED:
-                for seed in inner.args[:1]:
-                    yield seed, target
-                    yield from (
-                        (given[n.id], function) for n in walk(seed) if isinstance(n, ast.Name) and n.id in given
-                    )
 
 
 def _makes_model(call: ast.Call, function: Function, project: Project, rounds: int = 2) -> bool:

@@ -81,11 +81,11 @@ class AgreedValues:
         """Whether a collective filled the name before this line, and what was assigned to it since is made of that."""
         last = self.filled_at(name, function)
         if last is None:
-            return self._filled_each_round(name, function)
+            return self.filled_each_round(name, function)
         since = [one for one in function.assigned.get(name.id, ()) if last < one.lineno < name.lineno]
         return all(self.holds(one, function) for one in since)
 
-    def _filled_each_round(self, name: ast.Name, function: Function) -> bool:
+    def filled_each_round(self, name: ast.Name, function: Function) -> bool:
         """Whether a `while` asks for what begins alike on every rank and is filled by a collective in each round."""
         loops = [
             one
@@ -93,11 +93,17 @@ class AgreedValues:
             if isinstance(one, ast.While) and any(inner is name for inner in walk(one.test))
         ]
         made = function.assigned.get(name.id, ())
-        lines = [range(one.lineno, (one.end_lineno or one.lineno) + 1) for one in loops]
+        if not loops or not made:
+            return False
+        lines = range(loops[0].lineno, (loops[0].end_lineno or loops[0].lineno) + 1)
+        filled = [line for line in self._filled(function).get(name.id, ()) if line in lines]
+        first = [one for one in made if one.lineno < loops[0].lineno]
+        within = [one for one in made if one.lineno in lines]  # what is made in a round is filled behind that
         return (
-            bool(loops and made)
-            and all(_is_constant(one, function) and one.lineno < loops[0].lineno for one in made)
-            and any(line in lines[0] for line in self._filled(function).get(name.id, ()))
+            bool(filled)
+            and len(first) + len(within) == len(made)
+            and all(_is_constant(one, function) for one in first)
+            and all(one.lineno < max(filled) for one in within)
         )
 
     def filled_at(self, name: ast.Name, function: Function) -> int | None:

@@ -29,6 +29,10 @@ def global_rank_origin(value: ast.AST, function: Function, project: Project, dep
     if isinstance(value, ast.Subscript):
         found_here = last_name(value.value) == "environ" and _is_variable(value.slice)
         return (value, function) if found_here else None
+    if isinstance(value, ast.Attribute):
+        kept = project.attribute_values(value, function)
+        found = [global_rank_origin(one, where, project, depth - 1) for one, where in kept]
+        return found[0] if found and all(found) else None
     if isinstance(value, ast.Name):
         found = [
             global_rank_origin(one, where, project, depth - 1)

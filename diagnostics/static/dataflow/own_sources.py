@@ -14,6 +14,10 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 
 _DEEPEST = 4
+_TEMPORARY = frozenset(
+    ["mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "gettempdir", "TemporaryFile",
+     "SpooledTemporaryFile", "BytesIO", "StringIO"]
+)  # fmt: skip
 
 
 def own_source(value: ast.expr, function: Function, project: Project) -> Origin | None:
@@ -34,7 +38,7 @@ def is_of_own_folder(value: ast.expr, function: Function, project: Project) -> b
 
 
 def _is_temporary(call: ast.Call) -> bool:
-    return last_name(call.func) in ("mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile", "gettempdir")
+    return last_name(call.func) in _TEMPORARY
 
 
 def _sources(value: ast.expr, function: Function, project: Project, depth: int, seen: set[int]) -> Iterator[Origin]:

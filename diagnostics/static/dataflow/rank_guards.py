@@ -62,11 +62,14 @@ def reaching_values(name: ast.Name, function: Function, project: Project) -> Ite
     while scope is not None:
         if name.id in scope.assigned:
             yield from ((one, scope) for one in scope.assigned[name.id][:_MOST])
+            for over in project.gone_through(scope).get(name.id, ())[:2]:
+                yield from list(project.items(over, scope, 2))[:_MOST]
             return
         if name.id in scope.parameters:
             yield from list(project.arguments(name.id, scope))[:_MOST]
             return
         scope = scope.outer
+    yield from project.imported_values(name.id, function)
 
 
 def _set_by_rank(value: ast.expr, function: Function, project: Project) -> bool:

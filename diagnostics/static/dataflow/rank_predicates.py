@@ -161,7 +161,7 @@ class RankPredicates:
         one, other = self.value(left, function, on, rounds), self.value(right, function, on, rounds)
         if on.world > 1 and other == 1 and rank_words.WORLD_SIZE.match(last_name(left)):
             return _applied(op, max(2, on.world), 1)  # whatever the name of the count: there are several
-        return _applied(op, one, other)
+        return _applied(op, *(_as_text(one, other) if isinstance(op, (ast.Eq, ast.NotEq)) else (one, other)))
 
     def _name(self, name: ast.Name, function: Function, on: ConcreteRank, rounds: int) -> Any:
         scope: Function | None = function
@@ -226,6 +226,10 @@ class RankPredicates:
             return self.value(call.args[0], function, on, rounds)
         if name in ("get", "getenv"):
             return self._variable(call, on)
+        if name == "field":  # of a data class
+            kept = next((one.value for one in call.keywords if one.arg in ("default", "default_factory")), call)
+            made = kept.body if isinstance(kept, ast.Lambda) else kept
+            return self.value(made, function, on, rounds - 1) if made is not call else OPEN
         for target in self.project.targets(call, function):
             found = self._returned(target, on, rounds)
             if found is not OPEN:
@@ -256,6 +260,13 @@ class RankPredicates:
         ):
             return on.rank
         return on.world if "WORLD_SIZE" in words or "LOCAL_WORLD_SIZE" in words else OPEN
+
+
+def _as_text(one: Any, other: Any) -> tuple[Any, Any]:
+    """Returns two values as text where one is: a variable of the launcher is, `os.environ["RANK"] == "0"`."""
+    texts = [isinstance(each, str) for each in (one, other)]
+    numbers = [isinstance(each, int) and not isinstance(each, bool) for each in (one, other)]
+    return (str(one), str(other)) if any(texts) and any(numbers) else (one, other)
 
 
 def _applied(op: ast.AST, left: Any, right: Any) -> Any:

@@ -16,7 +16,7 @@ from diagnostics.static.dataflow.fixed_attributes import FixedAttributes
 from diagnostics.static.dataflow.length_taint import LengthTaint
 from diagnostics.static.dataflow.name_taints import AT_ENTRY
 from diagnostics.static.dataflow.reaching_names import ReachingNames
-from diagnostics.static.dataflow.signal_flags import signal_flags
+from diagnostics.static.dataflow.signal_flags import told_from_outside
 from diagnostics.static.dataflow.taint_rules import (
     agrees,
     arguments_of,
@@ -61,7 +61,7 @@ class RankTaint:
     def __post_init__(self) -> None:
         """Spreads what is known until nothing changes."""
         functions = self.program.functions[:MOST_FUNCTIONS] if self.only is None else self.only
-        for target, where, taint in signal_flags(self.program):
+        for target, where, taint in told_from_outside(self.program):
             self._set(target, taint, where, target)
         for function in self._known.rounds(functions, _ROUNDS):
             self._spread(function)
@@ -128,14 +128,11 @@ class RankTaint:
             yield from self._of_call(value, function, depth)
             return
         if isinstance(value, ast.Name):
-            found = self._of_name(value, function)
-            if found is not None:
-                yield found
+            yield from filter(None, (self._of_name(value, function),))
             return
         if isinstance(value, ast.Attribute):
             found = self._known.attribute(self.program.attribute_key(value, function))
-            if found is not None:
-                yield found
+            yield from filter(None, (found,))
             yield from (made for one in self.program.getters(value, function) if (made := self.returned(one)))
             if value.attr in ("shape", "dtype", "device", "ndim", "requires_grad") and not isinstance(
                 value.value, ast.Name
@@ -188,6 +185,8 @@ class RankTaint:
         return ReachingNames(self.program)
 
     def _of_name(self, name: ast.Name, function: Function) -> Found:
+        if self._agreed.filled_each_round(name, function):
+            return None
         counted = self._reaching.counted_by(name, function)
         if counted is not None:
             return self.of(counted, function)
@@ -310,6 +309,8 @@ class RankTaint:
 
     def _pass(self, call: ast.Call, function: Function) -> None:
         """Spreads from arguments to parameters."""
+        for key, value in self.program.given_fields(call, function):
+            self._known.set_attribute(key, self.of(value, function))
         for target in self.program.targets(call, function):
             shift = 1 if target.owner is not None and target.parameters[:1] in (("self",), ("cls",)) else 0
             for at, argument in enumerate(call.args):

@@ -1,19 +1,34 @@
-"""What a signal handler sets: a signal reaches one rank before another, and some ranks never. Pure."""
+"""What reaches one rank and not another: what a signal handler sets, an exception handed to `__exit__`. Pure.
+
+A signal reaches one rank before another, and some ranks never.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from diagnostics.static.dataflow.taint_sources import SIGNAL, Taint
+from diagnostics.static.dataflow.taint_sources import EXCEPTION, SIGNAL, Taint
 from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import Callable_
 
 _REGISTERS = {"signal", "add_signal_handler"}
 
 
-def signal_flags(program: CallGraph) -> Iterator[tuple[ast.expr, Function, Taint]]:
-    """Yields (name or attribute, function in whose sight it stands, why it differs) for each thing a handler sets."""
+def told_from_outside(program: CallGraph) -> Iterator[tuple[ast.expr, Function, Taint]]:
+    """Yields (name or attribute, function in whose sight it stands, why it differs)."""
+    yield from _signal_flags(program)
+    for name in ("__exit__", "__aexit__"):
+        for leaves in program.by_name.get(name, ()):
+            given = leaves.syntax.args.args[1:4] if isinstance(leaves.syntax, Callable_) else []
+            for one in given if leaves.owner is not None else ():
+                taint = Taint(EXCEPTION, leaves.file, one.lineno, leaves.name, syntax=one)
+                yield ast.copy_location(ast.Name(one.arg, ast.Store()), one), leaves, taint
+
+
+def _signal_flags(program: CallGraph) -> Iterator[tuple[ast.expr, Function, Taint]]:
+    """Yields the same for each thing that a signal handler sets."""
     for name in _REGISTERS:
         for call, function in program.calls_by_name.get(name, ()):
             if len(call.args) < 2 or "SIG" not in ast.unparse(call.args[0]):

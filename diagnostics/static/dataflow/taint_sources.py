@@ -85,6 +85,8 @@ def _source_call(call: ast.Call) -> str | None:
         return FILES
     if name in _TIME_CALLS and module.rpartition(".")[2] in ("time", "datetime", "date", "dt", ""):
         return TIME
+    if module == "time" and name in ("strftime", "ctime", "asctime", "localtime", "gmtime"):
+        return TIME
     if (
         name in _RANDOM_CALLS
         and module in _RANDOM_HOMES

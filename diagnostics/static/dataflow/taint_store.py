@@ -79,10 +79,10 @@ class TaintStore:
 
     # What becomes known
 
-    def set_attribute(self, key: str, taint: Taint) -> None:
+    def set_attribute(self, key: str, taint: Taint | None) -> None:
         """Keeps the weightier taint of an attribute."""
         known = self._attributes.get(key)
-        if key and (known is None or importance(taint) > importance(known)):
+        if key and taint is not None and (known is None or importance(taint) > importance(known)):
             self._attributes[key] = taint
             self._change(key)
 

@@ -37,7 +37,6 @@ def _ways(value: ast.expr, function: Function, project: Project) -> Iterator[Ori
             yield from reaching_values(value, function, project)
         case ast.Attribute():
             yield from project.attribute_values(value, function)[:_MOST]
-            yield from _fields(value, function, project)
             for getter in project.getters(value, function):
                 yield from _returned(getter)
         case ast.IfExp(body=body, orelse=orelse):
@@ -50,24 +49,6 @@ def _ways(value: ast.expr, function: Function, project: Project) -> Iterator[Ori
         case ast.Call():
             for target in project.targets(value, function):
                 yield from _returned(target)
-
-
-def _fields(value: ast.Attribute, function: Function, project: Project) -> Iterator[Origin]:
-    """Yields what a field of a data class is given where its objects are made."""
-    for kind in list(project.kinds(value.value, function))[:2]:
-        names = [
-            one.target.id for one in kind.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
-        ]
-        if value.attr not in names:
-            continue
-        at = names.index(value.attr)
-        for called in (kind.name, "cls"):
-            for call, where in project.calls_by_name.get(called, ())[:20]:
-                if kind not in project.kinds(call, where, 1):
-                    continue
-                yield from ((one.value, where) for one in call.keywords if one.arg == value.attr)
-                if at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1]):
-                    yield call.args[at], where
 
 
 def _returned(function: Function) -> Iterator[Origin]:

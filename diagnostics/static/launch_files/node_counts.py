@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from diagnostics.static.launch_files.embedded_scripts import Script
+from diagnostics.static.launch_files.launcher_commands import Launch
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -40,3 +42,11 @@ def _is_several(count: str) -> bool:
     if count.startswith("$"):
         return True  # a number of machines that can be chosen
     return int(count.rpartition(":")[2]) > 1
+
+
+def machines_of(script: Script, launch: Launch) -> int | None:
+    """Returns how many machines a launch is for: as it says, else as the head of the Slurm script does."""
+    asked = script.header("nodes")
+    here = int(asked.value) if asked is not None and asked.value.isdigit() else None
+    said = launch.option("--nnodes", "--num-machines")
+    return here if said.startswith("$") or not said else launch.machines

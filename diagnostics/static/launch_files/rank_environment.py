@@ -114,6 +114,9 @@ def _from_environment(call: ast.Call) -> bool:
     given = {keyword.arg for keyword in call.keywords}
     if None in given or len(call.args) > 1 or given & {"rank", "store", "world_size"}:
         return False
+    backend = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "backend")]
+    if any(isinstance(one, ast.Constant) and one.value == "mpi" for one in backend):
+        return False  # MPI itself knows the ranks
     method = next((one.value for one in call.keywords if one.arg == "init_method"), None)
     return method is None or (isinstance(method, ast.Constant) and str(method.value).startswith("env"))
 

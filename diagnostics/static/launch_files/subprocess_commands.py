@@ -35,6 +35,9 @@ def _words(value: ast.AST, function: Function, project: Project, depth: int) -> 
             yield from _words(one, scope, project, depth - 1)
         for one in _added(value.id, function):
             yield from _words(one, function, project, depth - 1)
+    elif isinstance(value, ast.Attribute) and depth:
+        for one, scope in project.attribute_values(value, function)[:4]:
+            yield from _words(one, scope, project, depth - 1)
     elif isinstance(value, ast.Call) and depth and (targets := project.targets(value, function)):
         for target in targets[:2]:
             for node in target.nodes_of(ast.Return):

@@ -1,4 +1,4 @@
-"""The classes of an audited project: bases, attributes, and of which class a value is an object. Pure."""
+"""The classes of an audited project: their bases and attributes; and who calls a function, with what. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,9 @@ from functools import cached_property
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.name_resolution import NameResolution
 
-# Methods of modules that give back the module they are called on.
-_GIVES_ITSELF = frozenset(
-    ["to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_"]
-)
-
 
 class ClassHierarchy(NameResolution):
-    """What is known of objects."""
+    """What is known of classes, and of calls that are looked for from the function that is called."""
 
     def bases(self, kind: ast.ClassDef) -> tuple[ast.ClassDef, ...]:
         """Returns the project's classes that a class inherits from, as its file's imports say."""
@@ -43,16 +38,6 @@ class ClassHierarchy(NameResolution):
     def _file_of_class(self) -> dict[int, str]:
         return {id(kind): file for several in self.classes.values() for file, kind in several}
 
-    @cached_property
-    def _subclasses(self) -> dict[str, list[tuple[str, ast.ClassDef]]]:
-        """(file, class) by the last part of a base's name."""
-        found: dict[str, list[tuple[str, ast.ClassDef]]] = defaultdict(list)
-        for several in self.classes.values():
-            for file, kind in several:
-                for base in kind.bases:
-                    found[last_name(base)].append((file, kind))
-        return found
-
     def class_attributes(self, kind: ast.ClassDef, name: str, depth: int = 3) -> list[tuple[ast.expr, Function]]:
         """Returns what `self.name` is assigned in a class or its bases, with the method that does it."""
         found = [(value, where) for value, where in self.attributes.get(name, ()) if self.class_of(where) is kind]
@@ -69,6 +54,16 @@ class ClassHierarchy(NameResolution):
             for parent in self.bases(kind):
                 found += self.class_attributes(parent, name, depth - 1)
         return found
+
+    def attributes_of(self, kind: ast.ClassDef) -> list[tuple[ast.expr, Function]]:
+        """Returns everything that a class's methods assign to attributes of `self`."""
+        methods = (one for one in (self.by_syntax.get(id(node)) for node in kind.body) if one is not None)
+        return [
+            (node.value, one)
+            for one in methods
+            for node in one.nodes_of(ast.Assign)
+            if isinstance(node, ast.Assign) and any(True for _ in _attributes_of_self(node))
+        ]
 
     def attribute_key(self, value: ast.Attribute, function: Function) -> str:
         """Returns the class that assigns the attribute, and its name; "" where it is not known whose it is."""
@@ -87,7 +82,7 @@ class ClassHierarchy(NameResolution):
         if isinstance(base, ast.Name) and base.id in ("self", "cls"):
             kind = self.class_of(function)
         else:
-            kind = next(self.kinds(base, function, 2), None)
+            kind = next(self.kinds(base, function), None)
         if kind is None:
             # An object of unknown class: its attribute is the one of this name where only one class has one.
             holders = self._own_attributes.get(value.attr, ())
@@ -159,64 +154,6 @@ class ClassHierarchy(NameResolution):
                 return self._holder(parent, name, depth - 1)
         return kind
 
-    def attribute_values(self, value: ast.Attribute, function: Function) -> list[tuple[ast.expr, Function]]:
-        """Returns what the attribute is assigned in the class of the object, as far as that is known."""
-        base = value.value
-        own = isinstance(base, ast.Name) and base.id in ("self", "cls")
-        kind = self.class_of(function) if own else next(self.kinds(base, function, 2), None)
-        return self.class_attributes(kind, value.attr) if kind is not None else []
-
-    def kinds(self, value: ast.expr, function: Function, rounds: int = 3) -> Iterator[ast.ClassDef]:
-        """Yields the project's classes that a value may be an object of, through wrappers like DDP(Net())."""
-        if rounds < 0:
-            return
-        if isinstance(value, ast.Name) and value.id == "self" and (kind := self.class_of(function)) is not None:
-            yield kind
-        elif isinstance(value, ast.Call):
-            if isinstance(value.func, ast.Name) and value.func.id == "cls":
-                made = self.class_of(function)
-            else:
-                made = self.class_named(last_name(value.func), value.func, function.file)
-            if made is not None:
-                yield made
-                return
-            if isinstance(value.func, ast.Attribute) and value.func.attr in _GIVES_ITSELF:
-                yield from self.kinds(value.func.value, function, rounds)
-                return
-            for target in self.targets(value, function):
-                for node in target.nodes_of(ast.Return):
-                    if isinstance(node, ast.Return) and node.value is not None and rounds:
-                        yield from self.kinds(node.value, target, rounds - 2)
-            for argument in value.args[:1]:
-                yield from self.kinds(argument, function, rounds - 1)
-        elif isinstance(value, ast.Name):
-            yield from self._kinds_of_name(value.id, function, rounds)
-        elif isinstance(value, ast.Attribute):
-            for holder in self.kinds(value.value, function, rounds - 1):
-                for assigned, where in self.class_attributes(holder, value.attr)[:6]:
-                    yield from self.kinds(assigned, where, rounds - 1)
-
-    def _kinds_of_name(self, name: str, function: Function, rounds: int) -> Iterator[ast.ClassDef]:
-        scope: Function | None = function
-        while scope is not None:
-            if name in scope.assigned:
-                for one in scope.assigned[name][:6]:
-                    yield from self.kinds(one, scope, rounds - 1)
-                return
-            if name in scope.parameters:
-                annotation = _annotation(scope, name)
-                made = self.class_named(last_name(annotation), annotation, scope.file) if annotation else None
-                if made is not None:
-                    yield made
-                elif annotation is None or not self._is_ours(annotation, scope):
-                    yield from self._kinds_passed(name, scope, rounds)
-                return
-            scope = scope.outer
-
-    def _is_ours(self, annotation: ast.expr, function: Function) -> bool:
-        """Whether a class stands in a module of the project that is not looked at: what it is, is not guessed."""
-        return self.name(annotation, function).rpartition(".")[0] in self.file_of_module
-
     def arguments(self, name: str, function: Function) -> Iterator[tuple[ast.expr, Function]]:
         """Yields what callers pass for a parameter, with the function that calls."""
         at = function.parameters.index(name) - function.implied
@@ -257,19 +194,40 @@ class ClassHierarchy(NameResolution):
         known = self._callers.get(id(function))
         if known is None:
             called = function.name.rpartition(".")[2]
-            keys = [function.owner.name] if called == "__init__" and function.owner is not None else [called]
+            made = called == "__init__" and function.owner is not None
+            keys = self._names_made(function.owner) if made and function.owner is not None else [called]
             keys += ["__init__"] if called == "__init__" else []
             if called in ("__call__", "forward") and function.owner is not None:
                 keys += self._names_of_objects(function.owner)
             self._callers[id(function)] = []  # while it is being looked at
+            runs = {id(one) for one in (function, *self._decorated(function))}
             found = [
                 one
                 for key in keys
                 for one in self.calls_by_name.get(key, ())[:200]
-                if function in self.targets(one[0], one[1])
+                if runs.intersection(map(id, self.targets(one[0], one[1])))
             ]
             known = self._callers[id(function)] = found
         return known
+
+    def _names_made(self, kind: ast.ClassDef, depth: int = 3) -> list[str]:
+        """Returns the names of the classes of which an object is made by this class's own `__init__`."""
+        found = [kind.name]
+        for _, one in self.subclasses.get(kind.name, ())[:20] if depth else ():
+            own = any(isinstance(node, ast.FunctionDef) and node.name == "__init__" for node in one.body)
+            if one is not kind and not own:
+                found += self._names_made(one, depth - 1)
+        return found
+
+    @cached_property
+    def subclasses(self) -> dict[str, list[tuple[str, ast.ClassDef]]]:
+        """(file, class) by the last part of a base's name."""
+        found: dict[str, list[tuple[str, ast.ClassDef]]] = defaultdict(list)
+        for several in self.classes.values():
+            for file, kind in several:
+                for base in kind.bases:
+                    found[last_name(base)].append((file, kind))
+        return found
 
     def _names_of_objects(self, kind: ast.ClassDef) -> list[str]:
         """Returns the names that objects of a class are given: `save` of `save = Saver()`."""
@@ -305,21 +263,3 @@ def _set_in_body(kind: ast.ClassDef) -> Iterator[str]:
         yield from (one.id for one in targets if isinstance(one, ast.Name))
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
-
-
-def _annotation(function: Function, name: str) -> ast.expr | None:
-    """Returns the class in a parameter's annotation, also of `Net | None` and "Net"."""
-    if isinstance(function.syntax, (ast.Module, ast.Lambda)):
-        return None
-    arguments = function.syntax.args
-    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        if one.arg == name and one.annotation is not None:
-            value = one.annotation
-            if isinstance(value, ast.BinOp):
-                value = value.left
-            if isinstance(value, ast.Subscript) and last_name(value.value) == "Optional":
-                value = value.slice
-            if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.isidentifier():
-                return ast.Name(value.value, ast.Load())
-            return value if isinstance(value, (ast.Name, ast.Attribute)) else None
-    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -182,6 +182,10 @@ class SourceSet:
     def attribute_key(self, value: ast.Attribute, function: Function) -> str:
         """Returns what stands for the attributes that `value` may be: here its name, whosever it is."""
         return value.attr
+
+    def given_fields(self, call: ast.Call, function: Function) -> Iterable[tuple[str, ast.expr]]:
+        """Returns what a call gives to the fields of a data class, by the key of each; here none is known."""
+        return ()
 
     def agrees(self, call: ast.Call, function: Function) -> bool:
         """Whether what a call returns is the same on every rank; here only names are known, which tell it elsewhere."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.class_hierarchy import ClassHierarchy
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.object_kinds import ObjectKinds
 
 # What makes a text of its arguments.
 WRITES = frozenset(
@@ -19,7 +19,7 @@ _TEXT = ("__str__", "__format__", "__repr__")
 _PROPERTIES = {"property", "cached_property"}
 
 
-class ImplicitCalls(ClassHierarchy):
+class ImplicitCalls(ObjectKinds):
     """What is known of methods that run unnamed."""
 
     @cached_property
@@ -31,8 +31,9 @@ class ImplicitCalls(ClassHierarchy):
         """Returns the properties of the project that an attribute may be."""
         if value.attr not in self.runs_unnamed:
             return []
-        found = (self.method(kind, value.attr) for kind in self.kinds(value.value, function, 2))
-        return [one for one in found if one is not None and is_property(one)]
+        kinds = self.kinds(value.value, function)
+        found = (one for kind in kinds for one in self._methods(kind, (value.attr,), below=True))
+        return [one for one in found if is_property(one)]
 
 
 def implicit_targets(call: ast.Call, function: Function, project: ImplicitCalls) -> Iterator[Function]:
@@ -57,12 +58,12 @@ def _written(argument: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
 
 def _run_by(value: ast.expr, as_text: bool, function: Function, project: ImplicitCalls) -> Iterator[Function]:
     if isinstance(value, ast.Attribute) and value.attr in project.runs_unnamed:
-        for kind in project.kinds(value.value, function, 2):
+        for kind in project.kinds(value.value, function):
             found = project.method(kind, value.attr)
             if found is not None and is_property(found):
                 yield found
     if as_text and not project.runs_unnamed.isdisjoint(_TEXT):
-        for kind in project.kinds(value, function, 2):
+        for kind in project.kinds(value, function):
             methods = (project.method(kind, name) for name in _TEXT)
             for method in [one for one in methods if one is not None][:1]:
                 yield method

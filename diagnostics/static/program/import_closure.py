@@ -92,8 +92,16 @@ def _runs(node: ast.stmt) -> bool:
     """Whether a statement at the top level trains, or starts what does."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _is_called_main(node.value):
+        return True
     names = {one.func.attr for one in walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)}
     return bool(names & {"init_process_group", "backward", "spawn"})
+
+
+def _is_called_main(call: ast.Call) -> bool:
+    """Whether a call starts the program by its name: `main()`, `sys.exit(main(argv))`, `fire.Fire(main)`."""
+    inner = [one.func if isinstance(one, ast.Call) else one for one in (call, *call.args[:1])]
+    return any(isinstance(one, ast.Name) and one.id in ("main", "_main") for one in inner)
 
 
 def _reached(start: str, next_of: Callable[[str], Iterable[str]]) -> dict[str, None]:

@@ -69,6 +69,59 @@ class Project(ImplicitCalls):
             return ""
         return self.imported(base.id, function.file)[0] or function.file
 
+    def _meant(self, value: ast.expr, function: Function, rounds: int) -> Iterator[Function]:
+        if isinstance(value, ast.Subscript):
+            yield from self._kept(value, function, rounds)
+            return
+        found = False
+        for one in super()._meant(value, function, rounds):
+            found = True
+            yield one
+        if not found and isinstance(value, ast.Name):  # `average = partial(mean, ...)` at the top of another file
+            for made, where in self.imported_values(value.id, function):
+                yield from self.meant(made, where, rounds - 1)
+
+    def _kept(self, value: ast.Subscript, function: Function, rounds: int) -> Iterator[Function]:
+        """Yields the functions that a mapping holds: those of its text, and those that decorators put into it."""
+        wanted = value.slice.value if isinstance(value.slice, ast.Constant) else None
+        for held, where in self._set_to(value.value, function) if isinstance(value.value, ast.Name) else ():
+            pairs = zip(held.keys, held.values, strict=True) if isinstance(held, ast.Dict) else ()
+            for named, one in pairs:
+                if wanted is None or not isinstance(named, ast.Constant) or named.value == wanted:
+                    yield from self.meant(one, where, rounds - 1)
+        for target, stored, where in self._stored_under.get(last_name(value.value), ()):
+            key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+            if wanted is None or key is None or key == wanted:
+                if isinstance(target.slice, ast.Name) and wanted is not None:
+                    yield from self._registered(stored, target.slice.id, wanted, where)
+                else:
+                    yield from self.meant(stored, where, rounds - 1)
+
+    def _registered(self, stored: ast.expr, key: str, wanted: object, function: Function) -> Iterator[Function]:
+        """Yields what `@register("name")` decorates, where its inner function stores that under the name."""
+        maker = function.outer
+        if maker is None or key not in maker.parameters or not isinstance(stored, ast.Name):
+            return
+        for one in self.decorated_with.get(maker.name.rpartition(".")[2], ()):
+            for decorator in getattr(one.syntax, "decorator_list", ()):
+                named = decorator.args[:1] if isinstance(decorator, ast.Call) else []
+                if named and isinstance(named[0], ast.Constant) and named[0].value == wanted:
+                    yield one
+
+    @cached_property
+    def _stored_under(self) -> dict[str, list[tuple[ast.Subscript, ast.expr, Function]]]:
+        """What is stored in mappings at the top of files, by their name: `HANDLERS[name] = function`."""
+        tops = {name for file in self.files.values() for name, values in self.module_of(file).assigned.items()
+                if any(isinstance(one, (ast.Dict, ast.Call)) for one in values)}  # fmt: skip
+        found: dict[str, list[tuple[ast.Subscript, ast.expr, Function]]] = defaultdict(list)
+        for function in self.functions:
+            for node in function.nodes_of(ast.Assign):
+                assert isinstance(node, ast.Assign)  # noqa: S101 (asked for by kind)
+                for target in node.targets:
+                    if isinstance(target, ast.Subscript) and last_name(target.value) in tops:
+                        found[last_name(target.value)].append((target, node.value, function))
+        return found
+
     def _passed(self, name: str, function: Function, rounds: int) -> Iterator[Function]:
         for value, caller in self.arguments(name, function):
             yield from self.meant(value, caller, rounds - 1)
@@ -85,7 +138,7 @@ class Project(ImplicitCalls):
         if not own and depth:
             for parent in self.bases(kind):
                 yield from self._methods(parent, names, depth=depth - 1)
-        for _, one in self._subclasses.get(kind.name, ())[:20] if below else ():
+        for _, one in self.subclasses.get(kind.name, ())[:20] if below else ():
             if one is not kind and kind in self.bases(one):
                 yield from self._methods(one, names, depth=0)
 

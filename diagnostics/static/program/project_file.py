@@ -54,7 +54,9 @@ class ProjectFile(SourceFile):
     def is_test(self) -> bool:
         """Whether it is a test, as its name or that of a folder says: it runs alone, on one machine."""
         path = PurePath(self.shown)
-        return any(part in ("tests", "test", "testing") for part in path.parts) or path.stem.startswith("test_")
+        if any(part in ("tests", "test", "testing") for part in path.parts) or path.stem.startswith("test_"):
+            return True
+        return path.stem.endswith("_test") and not self.words.isdisjoint(("unittest", "pytest", "TestCase"))
 
     @cached_property
     def text(self) -> str:

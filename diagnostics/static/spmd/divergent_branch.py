@@ -11,6 +11,7 @@ from diagnostics.static.dataflow.rank_predicates import ConcreteRank
 from diagnostics.static.dataflow.taint_sources import Taint
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sequences import leaving
 from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
 from diagnostics.static.spmd.sequence_values import CollectiveSequence
@@ -22,6 +23,13 @@ Asking = tuple[Branch, tuple[ConcreteRank, ConcreteRank]]
 
 _MODES = {"training", "is_training"}
 _OF_TYPES = {"isinstance", "hasattr", "callable", "issubclass"}
+
+_INTERRUPTS = ("Interrupt", "Exit", "Stop")  # by a person, or by the program on all ranks
+# Errors that come on every rank or on none: of the installation, of the user.
+_EVEN_ERRORS = {
+    "ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "SystemExit", "AttributeError", "NameError",
+    "NotImplementedError", "TypeError", "GeneratorExit", "LookupError", "AssertionError",
+}  # fmt: skip
 
 
 class DivergenceShape(StrEnum):
@@ -114,3 +122,19 @@ def leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:
         elif leaving([statement]) is not None:
             return statement
     return None
+
+
+def used_by_with(function: Function, project: Project) -> Iterator[tuple[list[ast.stmt], Function]]:
+    """Yields the blocks that stand under `with` on a context manager of the project."""
+    for call, caller in project.callers(function):
+        parents = project.file_with(caller).parents
+        block = parents.get(parents.get(call, call))
+        if isinstance(block, (ast.With, ast.AsyncWith)):
+            yield block.body, caller
+
+
+def comes_on_all(handler: ast.ExceptHandler) -> bool:
+    """Whether what a handler catches comes on every rank or on none."""
+    caught = handler.type
+    names = [last_name(one) for one in (caught.elts if isinstance(caught, ast.Tuple) else [caught] if caught else [])]
+    return bool(names) and all(name in _EVEN_ERRORS or name.endswith(_INTERRUPTS) for name in names)

@@ -60,16 +60,19 @@ def path_uses(nodes: Iterable[ast.AST], function: Function, project: Project, *,
 
 
 def _shared_paths(call: ast.Call, function: Function, project: Project, *, writes: bool) -> Iterator[str]:
-    """Yields the paths a called function uses that mean the same here: the module's own names, and those of self."""
+    """Yields the paths a called function uses that mean the same here: its module's names, its object's attributes."""
     for target in project.targets(call, function):
-        if target.file != function.file:
-            continue
-        mine = ast.unparse(call.func).startswith("self.") and target.parameters[:1] == ("self",)
+        method = isinstance(call.func, ast.Attribute) and target.parameters[:1] in (("self",), ("cls",))
+        receiver = ast.unparse(call.func.value) if method and isinstance(call.func, ast.Attribute) else ""
         for inner in (one for one in target.nodes_of(ast.Call) if isinstance(one, ast.Call)):
             found = _path(inner, target, project, writes=writes)
             text = _text(found) if found is not None else ""
-            if (mine and text.startswith("self.")) or _of_module(text, (target, function), project):
+            if receiver and text.startswith(("self.", "cls.")):
+                yield receiver + text[text.index(".") :]
+            elif target.file == function.file and _of_module(text, (target, function), project):
                 yield text
+            elif target.file != function.file and _of_module(text, (target,), project):
+                yield f"{project.dotted_of(target.file)}.{text}"
 
 
 def _of_module(name: str, functions: tuple[Function, ...], project: Project) -> bool:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from diagnostics.static.dataflow.taint_sources import DATA, RANK
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.static_divergence import StaticDivergence
@@ -40,6 +41,27 @@ def rank_dependent_insertion(value: ast.Attribute, function: Function, project: 
         found = _in_function([call for call, caller in calls if caller is where], where, project)
         if found is not None:
             return found
+    return None
+
+
+def own_keys(value: ast.Attribute, function: Function, project: Project) -> tuple[ast.AST, Function] | None:
+    """Returns where `self.sums` is given a key that comes from the rank's own share of the data."""
+    kind, taints = project.class_of(function), project.fact(StaticDivergence).taints
+    if kind is None or last_name(value.value) != "self":
+        return None
+    for method in project.functions_in(function.source):
+        if project.class_of(method) is not kind:
+            continue
+        for node in method.nodes_of(ast.Subscript):
+            if (
+                isinstance(node, ast.Subscript)
+                and isinstance(node.ctx, ast.Store)
+                and ast.unparse(node.value) == ast.unparse(value)
+                and isinstance(node.slice, ast.Name)
+                and (found := taints.of(node.slice, method)) is not None
+                and found.why in (DATA, RANK)
+            ):
+                return node, method
     return None
 
 

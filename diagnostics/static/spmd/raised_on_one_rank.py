@@ -7,13 +7,17 @@ from collections.abc import Iterator
 
 from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
-from diagnostics.static.dataflow.taint_sources import DATA, LOSS, source_of
+from diagnostics.static.dataflow.taint_sources import DATA, LOSS, RANK, source_of
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.divergent_branch import calls_in
 
 _DEPTH = 4
+_READERS = frozenset(
+    ["load", "open", "read_csv", "read_parquet", "load_file", "read_image", "read_text", "memmap", "File"]
+)
 _OF_TENSORS = {"any", "all", "sum", "isnan", "isinf", "isfinite", "numel", "item", "max", "min"}
 
 
@@ -27,6 +31,24 @@ def raised_on_one_rank(handler: ast.ExceptHandler, function: Function, project: 
         for where, under_rank in _entered(body, function, project)
         for node in where.nodes_of(ast.Raise)
     )
+
+
+def reads_own_file(handler: ast.ExceptHandler, function: Function, project: Project) -> bool:
+    """Whether what is tried reads a file that is another one on each rank, which may be broken or missing there."""
+    attempt = project.file_with(function).parents[handler]
+    body = attempt.body if isinstance(attempt, ast.Try) else []
+    reads = [(one, function) for one in calls_in(body)]
+    reads += [(one, where) for where, _ in _entered(body, function, project) for one in where.nodes_of(ast.Call)
+              if isinstance(one, ast.Call)]  # fmt: skip
+    return any(
+        last_name(call.func) in _READERS and any(is_by_rank(one, where, project) for one in call.args[:1])
+        for call, where in reads
+    )
+
+
+def is_by_rank(value: ast.expr, function: Function, project: Project) -> bool:
+    """Whether the rank is in a value, wherever it was made."""
+    return any(source_of(node) == RANK for made, _ in origins(value, function, project) for node in walk(made))
 
 
 def _types(handler: ast.ExceptHandler) -> list[ast.expr]:

@@ -103,6 +103,12 @@ class VaryingSizes:
             torch_function = self.project.name(call.func, function).startswith("torch.")
             held = first if torch_function else call.func.value
             return self.of(held, function, rounds - 1) if held is not None else None
+        for target in self.project.targets(call, function):
+            for node in target.nodes_of(ast.Return):
+                if isinstance(node, ast.Return) and node.value is not None:
+                    found = self.of(node.value, target, rounds - 2)
+                    if found is not None:
+                        return found
         if _SCALAR.search(name) or not _NETWORK.search(name) or len(call.args) != 1:
             return None
         return self.of(call.args[0], function, rounds - 1)  # the forward of a model
@@ -141,6 +147,9 @@ class VaryingSizes:
         if loop is not None:
             return self._of_loader(loop.iter, function, rounds)
         made = [one for one in function.assigned.get(name.id, ()) if one.lineno <= name.lineno]
+        if not made and name.id in function.parameters and not name.id.startswith("self"):
+            given = (self.of(one, where, rounds - 2) for one, where in self.project.arguments(name.id, function))
+            return next((one for one in given if one is not None), None)
         return self.of(max(made, key=lambda one: one.lineno), function, rounds - 1) if made else None
 
     def _loop_over(self, name: ast.Name, function: Function) -> ast.For | None:

@@ -25,24 +25,20 @@ from diagnostics.static.spmd.divergent_branch import (
     DivergenceShape,
     DivergentBranch,
     calls_in,
+    comes_on_all,
     falls_alike,
     leaves_inside,
     nodes_of,
     strongest,
     unmatched,
+    used_by_with,
 )
 from diagnostics.static.spmd.raised_on_one_rank import raised_on_one_rank
 from diagnostics.static.spmd.sequence_values import CollectiveSequence, comes_to_the_same, ways_differ
 from diagnostics.static.spmd.short_circuits import short_circuits
 
 MOST_DECISIONS = 60  # of one function
-_INTERRUPTS = ("Interrupt", "Exit", "Stop")  # by a person, or by the program on all ranks
 _JOINS = {"join", "Join"}
-# Errors that come on every rank or on none: of the installation, of the user.
-_EVEN_ERRORS = {
-    "ImportError", "ModuleNotFoundError", "KeyboardInterrupt", "SystemExit", "AttributeError", "NameError",
-    "NotImplementedError", "TypeError", "GeneratorExit", "LookupError", "AssertionError",
-}  # fmt: skip
 
 
 class StaticDivergence:
@@ -296,7 +292,7 @@ class StaticDivergence:
 
     def _try(self, node: ast.Try, function: Function) -> Iterator[DivergentBranch]:
         for handler in node.handlers:
-            if self._even(handler):
+            if comes_on_all(handler):
                 continue
             one = self.ways.way(function, BranchAssumption(handler, True))
             other = self.ways.way(function, BranchAssumption(handler, False))
@@ -319,24 +315,25 @@ class StaticDivergence:
         if node.finalbody:
             reach = self._first_inside(node.finalbody, function)
             body = self._first_inside(node.body, function)
-            runs_caller = any(isinstance(one, ast.Yield) for part in node.body for one in walk(part))
-            if reach is not None and (body is not None or runs_caller) and not self._in_turn(node, function):
+            hands_over = any(isinstance(one, ast.Yield) for part in node.body for one in walk(part))
+            if reach is not None and body is None and hands_over:
+                body = self._met_by_users(function, reach)
+            if reach is not None and body is not None and not self._in_turn(node, function):
                 yield DivergentBranch(
                     function=function, decision=reach.chain[0][0], shape=DivergenceShape.FINALLY, why=EXCEPTION,
-                    here=reach, there=body,
+                    here=reach, there=body if body is not reach else None,
                 )  # fmt: skip
+
+    def _met_by_users(self, function: Function, reach: CollectiveSite) -> CollectiveSite | None:
+        """Returns what ranks meet in under `with` on a function: where nobody is seen to use it, it may be anything."""
+        users = list(used_by_with(function, self.project))
+        met = [self._first_inside(block, where) for block, where in users]
+        return strongest(one for one in met if one is not None) if users else reach
 
     def _in_turn(self, node: ast.Try, function: Function) -> bool:
         """Whether `finally` asks for the rank: rank 0 comes last to a barrier in which the others wait already."""
         tests = [one.test for part in node.finalbody for one in walk(part) if isinstance(one, ast.If)]
         return any(self.tests.asks(test, function) is not None for test in tests)
-
-    def _even(self, handler: ast.ExceptHandler) -> bool:
-        caught = handler.type
-        names = [
-            last_name(one) for one in (caught.elts if isinstance(caught, ast.Tuple) else [caught] if caught else [])
-        ]
-        return bool(names) and all(name in _EVEN_ERRORS or name.endswith(_INTERRUPTS) for name in names)
 
     def _raises_alone(self, node: ast.Try, skipped: CollectiveSite, function: Function) -> bool:
         """Whether work of the rank's own comes before the operation in the try, so that it alone can fail."""

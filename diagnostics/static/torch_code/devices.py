@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.static.dataflow.local_ranks import local_rank_origin
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -25,6 +26,7 @@ _KEEP = frozenset(
 )  # fmt: skip
 _TYPES = frozenset(["float16", "bfloat16", "float32", "float64", "half", "float", "int64", "long", "uint8"])
 _MOST_CALLS = 4
+_GPU_ROUNDS = 3
 
 
 def is_on_gpu(value: ast.expr, function: Function, project: Project, rounds: int = 12) -> str:
@@ -41,7 +43,31 @@ def is_on_gpu(value: ast.expr, function: Function, project: Project, rounds: int
         return _of_call(value, function, project, rounds)
     if isinstance(value, ast.Name):
         return _of_name(value.id, function, project, rounds)
+    if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+        return is_on_gpu(value.elt, function, project, rounds - 1)
+    if isinstance(value, ast.Attribute):
+        return _of_attribute(value, function, project, rounds)
     return ""
+
+
+def _of_attribute(value: ast.Attribute, function: Function, project: Project, rounds: int) -> str:
+    """What an object keeps, also what is put into it: `self.cache[index] = image.cuda()`."""
+    kept = [one for one in project.attribute_values(value, function) if not _empty(one[0])]
+    answers = [is_on_gpu(one, where, project, rounds - 3) for one, where in kept]
+    kind = project.class_of(function) if own_attribute(value) else None
+    for method in (one for one in project.functions_in(function.source) if kind is not None):
+        if project.class_of(method) is kind:
+            answers += [is_on_gpu(one, method, project, rounds - 3) for one in _put_into(value.attr, method)]
+    return _least(answers)
+
+
+def _put_into(attribute: str, method: Function) -> Iterator[ast.expr]:
+    for node in method.nodes_of((ast.Assign, ast.Call)):
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(one, ast.Subscript) and own_attribute(one.value) == attribute for one in targets):
+            yield node.value  # type: ignore[attr-defined]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+            yield from node.args[:1] if own_attribute(node.func.value) == attribute else ()
 
 
 def _of_call(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
@@ -63,7 +89,10 @@ def _of_call(value: ast.Call, function: Function, project: Project, rounds: int)
     if isinstance(value.func, ast.Name) and (
         value.func.id in function.assigned or value.func.id in function.parameters
     ):
-        return _of_name(value.func.id, function, project, rounds - 1)  # a model that was moved
+        moved = _of_name(value.func.id, function, project, rounds - 1)  # a model that was moved
+        given = [is_on_gpu(one, function, project, rounds - 2) for one in value.args]
+        plain = bool(project.targets(value, function))
+        return moved or ("" if plain else _most(given))  # what a model makes of a tensor lies where that lies
     return _of_returned(value, function, project, rounds)
 
 
@@ -103,8 +132,8 @@ def _of_parameter(name: str, function: Function, project: Project, rounds: int) 
 
 def _of_returned(value: ast.Call, function: Function, project: Project, rounds: int) -> str:
     """What holds of everything that one function of the project gives back."""
-    targets = project.targets(value, function) if isinstance(value.func, ast.Name) and rounds > 0 else ()
-    if len(targets) != 1 or targets[0].owner is not None:
+    targets = project.targets(value, function) if rounds > 0 else ()
+    if len(targets) != 1 or targets[0].name.endswith("__init__"):
         return ""
     nodes = [node for node in targets[0].own_nodes if isinstance(node, ast.Return) and node.value is not None]
     return _least([is_on_gpu(node.value, targets[0], project, rounds - 2) for node in nodes if node.value is not None])
@@ -165,7 +194,7 @@ def may_be_gpu(value: ast.AST | None) -> bool:
     return value is not None and any(denotes_gpu(node) for node in walk(value))
 
 
-def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> str:
+def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = _GPU_ROUNDS) -> str:
     """Returns "always", "perhaps" or "" for whether a device expression means a GPU, through names and attributes."""
     if denotes_gpu(value):
         return "always"
@@ -179,13 +208,18 @@ def gpu_of(value: ast.expr, function: Function, project: Project, rounds: int = 
             values = list(project.arguments(value.id, scope))[:4]
             break
         scope = scope.outer
-    own = own_attribute(value)
-    kind = project.class_of(function) if own else None
-    if kind is not None:
-        values = project.class_attributes(kind, own)
+    if isinstance(value, ast.Name) and not values:
+        values = project.imported_values(value.id, function)
+    if isinstance(value, ast.Attribute):
+        values = project.attribute_values(value, function)
+        for getter in project.getters(value, function):
+            given = (node.value for node in getter.nodes_of(ast.Return) if isinstance(node, ast.Return))
+            values += [(one, getter) for one in given if one is not None]
     answers = [gpu_of(one, where, project, rounds - 1) for one, where in values] if rounds else []
     if answers and all(one == "always" for one in answers):
         return "always"
+    if not any(answers) and rounds == _GPU_ROUNDS and local_rank_origin(value, function, project) is not None:
+        return "always"  # the rank on a machine is the number of its GPU
     return "perhaps" if any(answers) else ""
 
 

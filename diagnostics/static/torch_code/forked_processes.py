@@ -31,6 +31,18 @@ def forks(call: ast.Call, function: Function, project: Project) -> bool:
     return isinstance(said, ast.Constant) and said.value == "fork"
 
 
+def starts_own_process(call: ast.Call, function: Function, project: Project) -> ast.ClassDef | None:
+    """Returns the project's class of processes whose object a call starts, where that forks: `actor.start()`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "start" or call.args:
+        return None
+    for kind in project.kinds(call.func.value, function):
+        module = project.module_of_class(kind)
+        names = [project.name(base, module) for base in kind.bases] if module is not None else []
+        if _FORKS.intersection(names) and not chooses_spawn(project):
+            return kind
+    return None
+
+
 def chooses_spawn(project: Project) -> bool:
     """Whether some file says how processes are started."""
     return any({"set_start_method", "forkserver"} & file.words for file in project.python)

@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from diagnostics.static.dataflow.inlined import inlined
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
 _OPTIMIZER = re.compile(r"(?:^|_)opt(?:s|im\w*)?(?:_|\d|$)|optim", re.IGNORECASE)
@@ -37,17 +39,23 @@ def unsynchronised_first_round(node: ast.With, function: Function, file: Project
     return True if parent is loop or isinstance(parent, ast.FunctionDef) else None
 
 
-def skips_stepping_round(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.expr, ast.If] | None:
+def skips_stepping_round(node: ast.With, function: Function, project: Project) -> tuple[ast.expr, ast.If] | None:
     """Returns the test of `no_sync()` and the step that comes in a round which it leaves unsynchronised."""
+    file = project.file_with(function)
     loop = _loop_around(node, file)
     counter = _counter(loop) if loop is not None else {}
-    test, without_sync = _choice(node, function, file)
+    test, without_sync = _choice(node, function, project)
     if loop is None or not counter or test is None:
         return None
     name, first = next(iter(counter.items()))
+    names = [name, *_followers(loop, name)]
+    asked = inlined(test, function, project)
     for branch in (one for one in loop.body if isinstance(one, ast.If) and any(_steps(inner) for inner in walk(one))):
         rounds = [
-            [_value(one, {name: first + number}, function) for one in (test, branch.test)]
+            [
+                _value(one, dict.fromkeys(names, first + number), function)
+                for one in (asked, inlined(branch.test, function, project))
+            ]
             for number in range(2 * _EVERY)
         ]
         if any(value is None for several in rounds for value in several):
@@ -55,6 +63,38 @@ def skips_stepping_round(node: ast.With, function: Function, file: ProjectFile) 
         if any(bool(skipped) is without_sync and stepped for skipped, stepped in rounds):
             return test, branch
     return None
+
+
+def unsynchronised_where_it_steps(
+    node: ast.With, function: Function, project: Project
+) -> tuple[ast.expr, ast.If, Function] | None:
+    """Returns the test under which a method gives no_sync(), where the optimizer of its object steps under the same.
+
+    `if self.final: return self.model.no_sync()`, and in another method `if self.final: self.optimizer.step()`.
+    """
+    called = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+    for target in (one for call in called for one in project.targets(call, function) if one.owner is not None):
+        skips = [
+            one
+            for one in target.nodes_of(ast.If)
+            if isinstance(one, ast.If) and any(map(_names_no_sync, _given_back(one)))
+        ]
+        for chosen in skips:
+            parts = chosen.test.values if isinstance(chosen.test, ast.BoolOp) else [chosen.test]
+            asked = {ast.unparse(one) for one in parts}
+            for method in project.functions_in(target.source):
+                for branch in method.nodes_of(ast.If) if project.class_of(method) is target.owner else ():
+                    if isinstance(branch, ast.If) and any(_steps(one) for part in branch.body for one in walk(part)):
+                        made = method.assigned.get(branch.test.id, []) if isinstance(branch.test, ast.Name) else []
+                        test = made[0] if len(made) == 1 else branch.test
+                        if ast.unparse(test) in asked and not isinstance(test, ast.Constant):
+                            return chosen.test, branch, target
+    return None
+
+
+def _given_back(branch: ast.If) -> list[ast.expr]:
+    """Returns what the arm of a branch gives back."""
+    return [one.value for one in branch.body if isinstance(one, ast.Return) and one.value is not None]
 
 
 def steps_without_sync(node: ast.With) -> ast.Call | None:
@@ -76,10 +116,16 @@ def _steps(node: ast.AST) -> bool:
     )
 
 
-def _choice(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.expr | None, bool]:
+def _followers(loop: ast.For, name: str) -> list[str]:
+    """Returns the attributes that are set to the counter in each round: `state.step = step`."""
+    sets = (one for one in loop.body if isinstance(one, ast.Assign) and ast.unparse(one.value) == name)
+    return [ast.unparse(target) for one in sets for target in one.targets if isinstance(target, ast.Attribute)]
+
+
+def _choice(node: ast.With, function: Function, project: Project) -> tuple[ast.expr | None, bool]:
     """Returns what decides whether a `with` synchronises, and how it falls where it does not."""
     for item in node.items:
-        given = item.context_expr
+        given = inlined(item.context_expr, function, project)
         named = given.func if isinstance(given, ast.Call) else given
         values = function.assigned.get(named.id, []) if isinstance(named, ast.Name) else [given]
         for value in values:
@@ -87,7 +133,7 @@ def _choice(node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.
                 skips = [_names_no_sync(arm) for arm in (value.body, value.orelse)]
                 if any(skips) and not all(skips):
                     return value.test, skips[0]
-    parent = file.parents.get(node)
+    parent = project.file_with(function).parents.get(node)
     direct = any(_names_no_sync(item.context_expr) for item in node.items)
     if direct and isinstance(parent, ast.If):
         return parent.test, node in parent.body
@@ -122,8 +168,8 @@ def _counter(loop: ast.For) -> Mapping[str, int]:
     starts = over.args[1:2] if name == "enumerate" else over.args[:1] if len(over.args) > 1 else []
     starts += [one.value for one in over.keywords if one.arg == "start"]
     first = starts[0].value if starts and isinstance(starts[0], ast.Constant) else 0
-    counts = name in ("enumerate", "range") and isinstance(target, ast.Name) and isinstance(first, int)
-    return {target.id: first} if counts and isinstance(target, ast.Name) and isinstance(first, int) else {}
+    counts = name in ("enumerate", "range") and isinstance(target, (ast.Name, ast.Attribute))
+    return {ast.unparse(target): first} if counts and isinstance(first, int) else {}
 
 
 def _value(test: ast.expr, counter: Mapping[str, int], function: Function, rounds: int = 3) -> Any:
@@ -131,8 +177,8 @@ def _value(test: ast.expr, counter: Mapping[str, int], function: Function, round
     match test:
         case ast.Constant(value=int() as number):
             return number
-        case ast.Name(id=name) if name in counter:
-            return counter[name]
+        case ast.Name() | ast.Attribute() if ast.unparse(test) in counter:
+            return counter[ast.unparse(test)]
         case ast.Name(id=name) if len(function.assigned.get(name, ())) == 1 and rounds:
             return _value(function.assigned[name][0], counter, function, rounds - 1)
         case ast.Name() | ast.Attribute():

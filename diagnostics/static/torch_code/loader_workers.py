@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.torch_code.module_classes import ModuleClass, class_tree
@@ -61,8 +62,18 @@ def loaders(project: Project) -> tuple[LoaderWorkers, ...]:
             for call, function in project.calls_in(file):
                 if last_name(call.func) == "DataLoader" and project.name(call.func, function) == LOADER:
                     words = {one.arg: one.value for one in call.keywords if one.arg is not None}
+                    words |= _known_count(words, function, project)
                     found.append(LoaderWorkers(call, function, words))
     return tuple(found)
+
+
+def _known_count(words: dict[str, ast.expr], function: Function, project: Project) -> dict[str, ast.expr]:
+    """Returns the number of workers as it is written elsewhere: in a configuration, as a default."""
+    value = words.get("num_workers")
+    named = isinstance(value, (ast.Name, ast.Attribute))
+    found = [one for one, _ in origins(value, function, project)] if named and value is not None else []
+    known = [one for one in found if isinstance(one, ast.Constant)]
+    return {"num_workers": max(known, key=lambda one: bool(one.value))} if known and len(known) == len(found) else {}
 
 
 def loaders_of(known: ModuleClass, project: Project) -> Iterator[LoaderWorkers]:

@@ -102,7 +102,7 @@ def reads_parts_unnamed(kind: ast.ClassDef, project: Project) -> bool:
             if name in _WHOLE:
                 return True
     return project.method(kind, "forward") is None or any(
-        reads_parts_unnamed(one, project) for one in project.bases(kind)
+        reads_parts_unnamed(one, project) for one in project.bases(kind) if project.method(one, "forward") is not None
     )
 
 

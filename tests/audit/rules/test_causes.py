@@ -23,8 +23,7 @@ CAUSES = Path(__file__).parent / "causes"
 HEALTHY = Path(__file__).parent / "healthy"
 RULES = rules_of_files()
 NOT_FOUND = {
-    "accumulation_ends_uneven", "exception_then_barrier", "polled_and_logged", "threads_before_the_pool",
-    "impala_actors", "latent_pairs", "nanolm_accum", "pose_resume", "segmenter_pl", "slurm_xray",
+    "accumulation_ends_uneven", "exception_then_barrier", "threads_before_the_pool", "slurm_xray",
 }  # fmt: skip
 
 

@@ -1,0 +1,77 @@
+"""Gradients are clipped while they are still multiplied by the scaler's factor.
+
+What it does: flags `clip_grad_norm_` and `clip_grad_value_` in programs whose backward runs on a scaled loss and that
+never call `scaler.unscale_(optimizer)`.
+
+Why it matters: the scale is 65536 at first: every gradient is longer than the limit and is cut to a hundred-thousandth
+of what it should be, without an error. The loss goes down, slowly; the learning rate means nothing.
+
+Bad:
+
+    scaler.scale(loss).backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+
+Good:
+
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    scaler.step(optimizer)
+
+What it cannot see: a scaler that is made with enabled=False.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.import_closure import ImportClosures
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.data_loaders import managed
+
+CODE = "A312"
+NAME = "clipped-before-unscale"
+SEVERITY = Severity.WARNING
+_CLIPS = ("torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_")
+WORDS = ("clip_grad_norm_", "clip_grad_value_")
+CHECKLIST = "gradients are unscaled before they are clipped"
+_SCALERS = ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.amp.grad_scaler.GradScaler",
+            "torch.cuda.amp.grad_scaler.GradScaler")  # fmt: skip
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the clips of scaled gradients."""
+    closures = project.fact(ImportClosures)
+    if file.is_test or "unscale_" in closures.words(file.shown) or managed(file, project):
+        return
+    made = [one for one in closures.calls(file.shown, *_SCALERS) if not one[0].keywords]
+    scaled = next(_scaled_backwards(file, project), None) if made else None
+    for call, function in project.calls_in(file) if scaled is not None else ():
+        if scaled is not None and project.name(call.func, function) in _CLIPS:
+            yield violation(
+                file,
+                call,
+                "the gradients are clipped while they are still multiplied by the scaler's factor, 65536 at first: "
+                "nearly nothing is left of them",
+                "call scaler.unscale_(optimizer) before",
+                steps=(
+                    step(project.file_with(made[0][1]), made[0][0], "the scaler"),
+                    step(project.file_with(scaled[1]), scaled[0], "backward of the scaled loss"),
+                ),
+                confidence=Confidence.LIKELY,
+            )
+
+
+def _scaled_backwards(file: ProjectFile, project: Project) -> Iterator[tuple[ast.Call, Function]]:
+    """Yields `scaler.scale(loss).backward()` in the programs that a file takes part in."""
+    around = project.fact(ImportClosures).around(file.shown)
+    for call, function in project.calls_by_name.get("backward", ()):
+        value = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if function.file in around and isinstance(value, ast.Call) and last_name(value.func) == "scale":
+            yield call, function

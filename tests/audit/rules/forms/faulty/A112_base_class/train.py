@@ -1,0 +1,18 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from modules import Classifier
+
+
+def main():
+    dist.init_process_group("gloo")
+    model = DDP(Classifier(4))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(10):
+        optimizer.zero_grad()
+        model(torch.randn(2, 4)).sum().backward()
+        optimizer.step()
+    dist.destroy_process_group()
+
+
+main()

@@ -1,0 +1,10 @@
+import os
+
+
+class Runtime:
+    rank = int(os.environ["RANK"])
+    world = int(os.environ["WORLD_SIZE"])
+
+    @property
+    def device(self):
+        return f"cuda:{self.rank}"  # cause

@@ -1,0 +1,8 @@
+class Callback:
+    def after_step(self, state):
+        return False
+
+
+class NanGuard(Callback):
+    def after_step(self, state):
+        return bool(state["loss"].isnan())

@@ -1,0 +1,18 @@
+import torch
+import torch.distributed as dist
+from budget import Budget
+
+
+def main():
+    dist.init_process_group("gloo")
+    budget = Budget(60)
+    step = 0
+    while not budget.spent():  # cause
+        value = torch.ones(1)
+        dist.all_reduce(value)
+        step += 1
+    print(step)
+    dist.destroy_process_group()
+
+
+main()

@@ -1,0 +1,11 @@
+import contextlib
+import torch.distributed as dist
+
+
+@contextlib.contextmanager
+def guarded():
+    try:
+        yield
+    except RuntimeError:
+        dist.barrier()  # cause
+        raise

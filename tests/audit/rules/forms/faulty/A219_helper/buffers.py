@@ -1,0 +1,5 @@
+import torch
+
+
+def slots(like, world):
+    return [torch.empty_like(like)] * world  # cause

@@ -1,0 +1,5 @@
+import subprocess
+
+
+def sh(command):
+    return subprocess.call(command, shell=True)

@@ -1,0 +1,24 @@
+import subprocess
+import sys
+import time
+
+
+class Launcher:
+    def __init__(self, commands):
+        self.children = [subprocess.Popen(command) for command in commands]  # cause
+
+    def alive(self):
+        return [child for child in self.children if child.poll() is None]  # cause
+
+    def wait(self):
+        while self.alive():  # cause
+            time.sleep(1)
+        print("all runs are done")
+
+
+def main():
+    Launcher([[sys.executable, "train.py", "--seed", str(seed)] for seed in range(3)]).wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+mpirun -np 4 python train.py  # cause

@@ -1,0 +1,9 @@
+HANDLERS = {}
+
+
+def register(name):
+    def wrap(function):
+        HANDLERS[name] = function
+        return function
+
+    return wrap

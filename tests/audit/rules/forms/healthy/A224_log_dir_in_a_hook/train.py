@@ -1,0 +1,18 @@
+import lightning as L
+import torch
+from pathlib import Path
+from lightning.pytorch.utilities import rank_zero_only
+
+
+class SaveSamples(L.Callback):
+    def on_validation_epoch_end(self, trainer, module):
+        folder = Path(trainer.log_dir) / "samples"
+        if not trainer.is_global_zero:
+            return
+        folder.mkdir(exist_ok=True)
+        torch.save(module.samples, folder / f"{trainer.current_epoch}.pt")
+
+
+def main(module, data):
+    trainer = L.Trainer(devices=4, strategy="ddp", callbacks=[SaveSamples()])
+    trainer.fit(module, data)

@@ -1,0 +1,31 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+
+class Clipper:
+    def __init__(self, scaler, optimizer, limit):
+        self.scaler, self.optimizer, self.limit = scaler, optimizer, limit
+
+    def __call__(self, model):
+        self.scaler.unscale_(self.optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), self.limit)
+
+
+def main():
+    dist.init_process_group("nccl")
+    torch.cuda.set_device(dist.get_rank() % torch.cuda.device_count())
+    model = DDP(torch.nn.Linear(2, 2).cuda())
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cuda")
+    clip = Clipper(scaler, optimizer, 1.0)
+    for _ in range(10):
+        optimizer.zero_grad()
+        scaler.scale(model(torch.randn(2, 2).cuda()).sum()).backward()
+        clip(model)
+        scaler.step(optimizer)
+        scaler.update()
+    dist.destroy_process_group()
+
+
+main()
