@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -77,6 +78,8 @@ class Directory:
 
 _known: dict[tuple[int, int, int, int], KnownDirectory] = {}
 
+_keeping = threading.Lock()  # a repair reads several files at once
+
 
 def read_layout(file: FileBytes) -> Directory:
     """Returns the directory at the file's end. Raises DamagedFileError as read_directory does."""
@@ -103,9 +106,10 @@ def _read(data: bytes, key: tuple[int, int, int, int], root: bytes) -> Directory
     cut = _cut(data, root)
     if cut is not None:
         pieces = cut.unpack(data)
-        if len(_known) >= MAX_KNOWN or sum(size for size, *_ in _known) + len(data) > MAX_KEPT_BYTES:
-            _known.clear()
-        _known[key] = KnownDirectory(cut, (pieces[0::5], pieces[2::5], pieces[4::5]), layout)
+        with _keeping:
+            if len(_known) >= MAX_KNOWN or sum(size for size, *_ in _known) + len(data) > MAX_KEPT_BYTES:
+                _known.clear()
+            _known[key] = KnownDirectory(cut, (pieces[0::5], pieces[2::5], pieces[4::5]), layout)
     return Directory(layout, folder, _content(layout, tuple(member.crc for member in members)), data, offset)
 
 

@@ -9,6 +9,7 @@ each length and opcode too.
 from __future__ import annotations
 
 import struct
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -136,6 +137,7 @@ class KnownPickles(Generic[Told]):
     template_bytes: int = 0
     made: int = 0
     used: int = 0
+    keeping: threading.Lock = field(default_factory=threading.Lock)
 
     def told(self, data: bytes) -> Told:
         """Returns what a pickle says. Raises what `walked` raises."""
@@ -156,6 +158,13 @@ class KnownPickles(Generic[Told]):
 
     def _new(self, data: bytes) -> Told:
         told = self.walked(data)
+        with self.keeping:  # a repair reads several files at once
+            self._keep(data, told)
+        return told
+
+    def _keep(self, data: bytes, told: Told) -> None:
+        if data in self.exact:
+            return
         # The second pickle of a length is worth a template; where they are of no use, no more are made.
         if any(len(known) == len(data) for known in self.exact) and self.made < self.used + USELESS:
             self._learn(data, told)
@@ -165,7 +174,6 @@ class KnownPickles(Generic[Told]):
             del self.exact[oldest]
             self.exact_bytes -= len(oldest)
         self.exact[data] = told
-        return told
 
     def _learn(self, data: bytes, told: Told) -> None:
         self.made += 1

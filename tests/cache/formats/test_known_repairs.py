@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,16 @@ def test_what_is_kept_of_large_pickles_is_bounded() -> None:
     assert known.exact_bytes == sum(map(len, known.exact)) <= 4 << 20
     assert known.told(bytes(2 << 20)) == 2 << 20  # too large to be kept
     assert known.exact_bytes <= 4 << 20
+
+
+def test_several_threads_of_a_repair_share_what_is_known() -> None:
+    known: KnownPickles[int] = KnownPickles(len)
+    pickles = [bytes(1000 + number) for number in range(400)]
+
+    def ask(_: int) -> list[int]:
+        return [known.told(data) for data in pickles]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, range(8)))
+    assert answers == [[len(data) for data in pickles]] * 8
+    assert known.exact_bytes == sum(map(len, known.exact))
