@@ -128,11 +128,14 @@ class ObjectKinds(ClassHierarchy):
             if isinstance(value.func, ast.Attribute) and value.func.attr in _GIVES_ITSELF:
                 yield from self.kinds(value.func.value, function, rounds)
                 return
-            for target in self.targets(value, function):
+            targets = self.targets(value, function)
+            for target in targets:
                 for node in target.nodes_of(ast.Return):
                     if isinstance(node, ast.Return) and node.value is not None and rounds:
                         yield from self.kinds(node.value, target, rounds - 2)
-            for argument in value.args[:1]:
+            # What a wrapper is given is what it gives back; a method of the project's own says itself what it gives.
+            known = bool(targets) and isinstance(value.func, ast.Attribute)
+            for argument in value.args[:1] if not known else ():
                 yield from self.kinds(argument, function, rounds - 1)
         elif isinstance(value, ast.Name):
             yield from self._kinds_of_name(value.id, function, rounds)
