@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.collectives.meant_divergence import is_meant
 from diagnostics.audit.collectives.none_for_exception import given_for_an_exception, left_by_exception
+from diagnostics.audit.collectives.told_by_a_file import decides_by_a_file
 from diagnostics.audit.collectives.under_rank_test import left_under_rank_test
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence
@@ -80,8 +81,7 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
     if _settled(parting, project) or len(parting.here.chain) > MOST_CALLS:
         return Confidence.POSSIBLE
     if parting.why == FILES:
-        direct = parting.shape is DivergenceShape.ARM and not parting.here.hidden and _asked_here(parting)
-        return Confidence.LIKELY if direct or _own_file(parting, project) else Confidence.POSSIBLE
+        return Confidence.LIKELY if decides_by_a_file(parting, project) else Confidence.POSSIBLE
     if parting.why == RANK:
         return Confidence.LIKELY if parting.here.sure and _asks_for_the_rank(parting, project) else Confidence.POSSIBLE
     if left_by_exception(parting):
@@ -153,18 +153,12 @@ def _near(parting: DivergentBranch, project: Project) -> bool:
     if taint is None:
         return False
     if taint.file != parting.function.file:
-        return len(project.files) <= SMALL and taint.why in (LOSS, DATA, TIME, SIGNAL)
+        return len(project.files) <= SMALL and taint.why in (LOSS, DATA, TIME, SIGNAL, FILES)
     if taint.function == parting.function.name or len(project.files) <= SMALL:
         return True
     return (
         "." in parting.function.name and taint.function.rpartition(".")[0] == parting.function.name.rpartition(".")[0]
     )
-
-
-def _asked_here(parting: DivergentBranch) -> bool:
-    """Whether what differs is asked for in the test itself."""
-    test, syntax = getattr(parting.decision, "test", None), parting.taint.syntax if parting.taint is not None else None
-    return test is not None and any(node is syntax for node in walk(test))
 
 
 def _asks_for_the_rank(parting: DivergentBranch, project: Project) -> bool:
@@ -176,17 +170,6 @@ def _asks_for_the_rank(parting: DivergentBranch, project: Project) -> bool:
         and not RankPredicates(project).same(node, parting.function)
         for node in (walk(test) if test is not None else ())
     )
-
-
-def _own_file(parting: DivergentBranch, project: Project) -> bool:
-    """Whether the file that is looked for is another one on each rank."""
-    syntax, tests = parting.taint.syntax if parting.taint is not None else None, RankPredicates(project)
-    values = list(syntax.args) if isinstance(syntax, ast.Call) else []
-    values += [
-        made for one in values if isinstance(one, ast.Name) for made in parting.function.assigned.get(one.id, ())
-    ]
-    return any(tests.differs(node, parting.function) for value in values for node in walk(value)
-               if isinstance(node, ast.expr))  # fmt: skip
 
 
 def _asks_for_none(parting: DivergentBranch) -> bool:

@@ -41,6 +41,7 @@ def length_confidence(parting: DivergentBranch, project: Project) -> Confidence:
     bounds = _bounds(loop.iter)
     origins = [one for bound in bounds for one in _origins(bound, parting.function, project)]
     chosen = any(_differs(value, function, project) for value, function in origins)
+    chosen = chosen or _yields_by_content(origins, project)
     chosen = chosen or any(_set_on_one_rank(value, function, project) for value, function in origins)
     chosen = chosen or _shares_out_files(origins) or _filters_share(origins, project)
     chosen = chosen or any(_reads_own_files(value, function, project) for value, function in origins)
@@ -120,6 +121,36 @@ def _shares_out_files(origins: list[tuple[ast.expr, Function]]) -> bool:
     listed = any(isinstance(node, ast.Call) and last_name(node.func) in _LISTS_FILES for value, _ in origins
                  for node in walk(value))  # fmt: skip
     return listed and any(_is_share(value) for value, _ in origins)
+
+
+def _yields_by_content(origins: list[tuple[ast.expr, Function]], project: Project) -> bool:
+    """Whether what gives the batches goes through the rank's share and ends a batch where the items say so."""
+    samplers = [
+        (one.value, where) for value, where in origins if isinstance(value, ast.Call) for one in value.keywords
+        if one.arg == "batch_sampler"
+    ]  # fmt: skip
+    for value, where in samplers:
+        for kind in list(project.kinds(value, where))[:1]:
+            reader = project.method(kind, "__iter__")
+            loops = [one for one in reader.nodes_of(ast.For) if isinstance(one, ast.For)] if reader is not None else []
+            for loop in loops:
+                tested = [one for part in loop.body for one in walk(part) if isinstance(one, ast.If)]
+                yields = any(isinstance(one, ast.Yield) for test in tested for one in walk(test))
+                if (
+                    yields
+                    and reader is not None
+                    and any(_deals(one) for one, _ in _origins(loop.iter, reader, project))
+                ):
+                    return True
+    return False
+
+
+def _deals(value: ast.expr) -> bool:
+    """Whether a value is every n-th item from the rank on: a slice, or `range(rank, count, world)`."""
+    ranges = (one for one in walk(value) if isinstance(one, ast.Call) and last_name(one.func) == "range")
+    return _is_share(value) or any(
+        len(one.args) == 3 and any(source_of(part) == RANK for part in walk(one.args[0])) for one in ranges
+    )
 
 
 def _set_on_one_rank(value: ast.expr, function: Function, project: Project) -> bool:

@@ -30,6 +30,7 @@ from diagnostics.agent.shared import operations
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.functions import Function
@@ -90,6 +91,10 @@ def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates
     values = [members]
     if isinstance(members, ast.Name):
         values = function.assigned.get(members.id, [])
+    elif isinstance(members, ast.Attribute):
+        made = tests.project.attribute_values(members, function)
+        apart = [one for one, where in made if ConcreteEvaluator(tests.project).differs(one, where) is not None]
+        return apart[0] if apart and len(made) == 1 else None
     for value in values:
         if isinstance(value, ast.IfExp) and tests.asks(value.test, function) is not None:
             return value

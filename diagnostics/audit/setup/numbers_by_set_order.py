@@ -40,7 +40,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("enumerate",)
 CHECKLIST = "classes and words have one number on all ranks"
 _TEXTS = re.compile(
-    r"name|label|class|tag|word|token|text|categor|genre|lang|speaker|stem|title|char|vocab", re.IGNORECASE
+    r"name|label|class|tag|word|token|text|category|categories|genre|lang|speaker|stem|title|char|vocab", re.IGNORECASE
 )
 _NUMBERS = re.compile(r"\bint\(|idx|index|indices|\bids?\b|_ids?\b|rank|step|layer|\bdim", re.IGNORECASE)
 _HANDED_OUT = frozenset(["broadcast_object_list", "PYTHONHASHSEED"])

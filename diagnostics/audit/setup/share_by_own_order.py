@@ -32,6 +32,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
 
 CODE = "A164"
 NAME = "share-by-own-order"
@@ -47,6 +48,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         if "hash" in file.words:
             yield from _by_hash(function, file, project)
+        yield from _cut_in_two(function, file, project)
         for node in function.nodes_of(ast.Subscript):
             part = node.slice if isinstance(node, ast.Subscript) else None
             if not (isinstance(part, ast.Slice) and part.lower is not None and part.step is not None):
@@ -64,6 +66,31 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     steps=(step(file, made[0], made[1]),),
                     confidence=Confidence.LIKELY,
                 )
+
+
+def _cut_in_two(function: Function, file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the split `rows[:cut]`, `rows[cut:]` of rows that each process has shuffled by itself."""
+    parts = [node for node in function.nodes_of(ast.Subscript) if isinstance(node, ast.Subscript)]
+    slices = [one for one in parts if isinstance(one.slice, ast.Slice) and one.slice.step is None]
+    for node in slices:
+        cut = node.slice.upper if isinstance(node.slice, ast.Slice) and node.slice.lower is None else None
+        rest = cut is not None and any(
+            isinstance(one.slice, ast.Slice) and one.slice.lower is not None and one.slice.upper is None
+            and ast.unparse(one.slice.lower) == ast.unparse(cut) and ast.unparse(one.value) == ast.unparse(node.value)
+            for one in slices
+        )  # fmt: skip
+        made = _own_order(node.value, function, project) if rest else None
+        group = next(project.fact(ImportClosures).calls(file.shown, INIT, *WRAPPERS), None)
+        if made is not None and group is not None:
+            yield violation(
+                file,
+                node,
+                "each rank cuts an order of its own in two: what one rank trains on, another one is measured on",
+                "sort the items, or shuffle them by one seed: random.Random(seed).shuffle(items)",
+                steps=(step(file, made[0], made[1]),),
+                confidence=Confidence.LIKELY,
+            )
+            return
 
 
 def _by_hash(function: Function, file: ProjectFile, project: Project) -> Iterator[Violation]:

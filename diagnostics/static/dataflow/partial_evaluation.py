@@ -18,6 +18,7 @@ from diagnostics.static.program.functions import Function, is_generator, last_na
 from diagnostics.static.program.project import Project
 
 MOST_ROUNDS = 7
+_MOST_ITEMS = 64
 NOTHING: Mapping[str, Any] = {}
 _RANK_ATTRIBUTES = {"process_index", "global_rank"}  # of Accelerate, Lightning, Fabric
 _SETTINGS = ("args", "opt", "opts", "cfg", "config")
@@ -54,6 +55,8 @@ class ConcreteEvaluator:
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 truth = self.truth(test, function, on, given, rounds)
                 return OPEN if truth is None else self.value(body if truth else orelse, function, on, given, rounds)
+            case ast.ListComp(elt=part, generators=[ast.comprehension(target=ast.Name(id=item), iter=over, ifs=tests)]):
+                return self._listed(part, item, over, tests, function, on, given, rounds)
             case ast.Name(id=name):
                 return given[name] if name in given else self._name(expression, function, on, rounds)
             case ast.Attribute():
@@ -64,6 +67,19 @@ class ConcreteEvaluator:
                 return self._call(expression, function, on, given, rounds)
             case _:
                 return OPEN
+
+    def _listed(
+        self, part: ast.expr, item: str, over: ast.expr, tests: list[ast.expr], function: Function, on: ConcreteRank,
+        given: Mapping[str, Any], rounds: int,
+    ) -> Any:  # fmt: skip
+        values = self.value(over, function, on, given, rounds)
+        found: list[Any] = []
+        for one in values[:_MOST_ITEMS] if isinstance(values, list) else [OPEN]:
+            known = {**given, item: one}
+            asked = [self.truth(test, function, on, known, rounds - 1) if one is not OPEN else None for test in tests]
+            part_of_it = OPEN if None in asked or one is OPEN else self.value(part, function, on, known, rounds - 1)
+            found += [part_of_it] if None in asked or all(asked) else []
+        return OPEN if OPEN in found else found
 
     def truth(
         self, test: ast.expr, function: Function, on: ConcreteRank, given: Mapping[str, Any] = NOTHING,
@@ -102,8 +118,6 @@ class ConcreteEvaluator:
         if any(one is not OPEN and bool(one) is ending for one in values):
             return ending
         return OPEN if any(one is OPEN for one in values) else values[-1]
-
-    # Names
 
     def _name(self, name: ast.Name, function: Function, on: ConcreteRank, rounds: int) -> Any:
         scope: Function | None = function

@@ -207,7 +207,8 @@ class RankPredicates:
         holders = [self.project.class_of(function)] if last_name(value.value) == "self" else []
         kinds = [one for one in holders if one is not None] or list(self.project.kinds(value.value, function, 2))
         found = [self.project.method(kind, value.attr) for kind in kinds]
-        return [one for one in found if one is not None and _is_property(one)]
+        known = [one for one in found if one is not None and _is_property(one)]
+        return known if len(known) == len(kinds) else []  # of another class it is another thing
 
     def _by_name(self, name: str, value: ast.expr, on: ConcreteRank) -> Any:
         if _DISTRIBUTED.match(name):

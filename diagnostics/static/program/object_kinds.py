@@ -128,11 +128,14 @@ class ObjectKinds(ClassHierarchy):
             if isinstance(value.func, ast.Attribute) and value.func.attr in _GIVES_ITSELF:
                 yield from self.kinds(value.func.value, function, rounds)
                 return
-            for target in self.targets(value, function):
+            targets = self.targets(value, function)
+            for target in targets:
                 for node in target.nodes_of(ast.Return):
                     if isinstance(node, ast.Return) and node.value is not None and rounds:
                         yield from self.kinds(node.value, target, rounds - 2)
-            for argument in value.args[:1]:
+            # What a wrapper is given is what it gives back; a method of the project's own says itself what it gives.
+            known = bool(targets) and isinstance(value.func, ast.Attribute)
+            for argument in value.args[:1] if not known else ():
                 yield from self.kinds(argument, function, rounds - 1)
         elif isinstance(value, ast.Name):
             yield from self._kinds_of_name(value.id, function, rounds)
@@ -178,6 +181,8 @@ class ObjectKinds(ClassHierarchy):
                     if isinstance(over, ast.Call) and last_name(over.func) == "enumerate" and over.args:
                         over = over.args[0]
                         target = target.elts[-1] if isinstance(target, ast.Tuple) and target.elts else target
+                    if isinstance(over, ast.Call) and last_name(over.func) == "items" and isinstance(target, ast.Tuple):
+                        target = target.elts[-1]
                     if isinstance(target, ast.Name):
                         found[target.id].append(over)
             self._loops[id(scope)] = found
@@ -199,12 +204,28 @@ class ObjectKinds(ClassHierarchy):
             case ast.BoolOp(values=values):
                 for one in values:
                     yield from self.items(one, function, rounds - 1)
+            case ast.Call(func=ast.Attribute(value=held, attr="items" | "values"), args=[]):
+                yield from self._held(held, function, rounds - 1)
             case ast.Call(func=func, args=[inner, *_]) if last_name(func) in _SAME_ITEMS:
                 yield from self.items(inner, function, rounds - 1)
             case ast.Name() | ast.Attribute():
                 yield from self._appended(value, function)
                 for one, where in self._set_to(value, function, rounds - 1):
                     yield from self.items(one, where, rounds - 1)
+
+    def _held(self, mapping: ast.expr, function: Function, rounds: int) -> Iterator[tuple[ast.expr, Function]]:
+        """Yields the values of a mapping that is written out, or that callers fill by keywords: `**parts`."""
+        if isinstance(mapping, ast.Dict):
+            yield from ((one, function) for one in mapping.values[:_MOST_ITEMS])
+        elif isinstance(mapping, (ast.Name, ast.Attribute)) and rounds >= 0:
+            arguments = getattr(function.syntax, "args", None)
+            several = arguments.kwarg if isinstance(arguments, ast.arguments) else None
+            if isinstance(mapping, ast.Name) and several is not None and several.arg == mapping.id:
+                for call, caller in self.callers(function)[:4]:
+                    yield from ((one.value, caller) for one in call.keywords if one.arg not in function.parameters)
+                return
+            for one, where in self._set_to(mapping, function, rounds):
+                yield from self._held(one, where, rounds - 1)
 
     def _set_to(
         self, value: ast.Name | ast.Attribute, function: Function, rounds: int = 3

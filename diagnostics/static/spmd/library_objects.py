@@ -128,8 +128,11 @@ class LibraryTypes:
     def _of_name(self, name: str, function: Function, rounds: int) -> Iterator[LibraryType]:
         scope: Function | None = function
         while scope is not None:
-            if name in scope.assigned:
-                for value in scope.assigned[name][:6]:
+            loops = self.project.gone_through(scope).get(name, ())
+            for item, where in [one for over in loops[:2] for one in self.project.items(over, scope)]:
+                yield from self._of(item, where, rounds - 1)
+            if name in scope.assigned or loops:
+                for value in scope.assigned.get(name, ())[:6]:
                     yield from self._of(value, scope, rounds - 1)
                 break
             if name in scope.parameters:
