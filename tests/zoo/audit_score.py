@@ -33,6 +33,8 @@ VISIBLE = (
 def main() -> int:
     """Prints one line for each miss and false alarm, then the table; returns the exit code."""
     options = _options()
+    if options.programs:
+        zoo_truth.look_below(options.programs)
     found_in: Counter[str] = Counter()
     all_of: Counter[str] = Counter()
     alarms: list[str] = []
@@ -78,6 +80,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="+", default=["*"], metavar="NAME", help="these programs; 'hang_*' fits several"
     )
+    parser.add_argument("--programs", nargs="+", type=Path, metavar="DIR", help="programs below DIR, not the zoo's")
     parser.add_argument("--misses", action="store_true", help="list the faults that were not found")
     return parser.parse_args()
 

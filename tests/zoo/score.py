@@ -29,6 +29,8 @@ GOAL_SECONDS = {"death": 3.0, "proved hang": 5.0, "other hang": 20.0}  # medians
 def main() -> int:
     """Runs the zoo, prints the score; returns the exit code."""
     options = _options()
+    if options.programs:
+        zoo_truth.look_below(options.programs)
     truths = [zoo_truth.load(name) for name in _chosen(options.only)]
     if options.faulty:
         truths = [truth for truth in truths if not truth.healthy]
@@ -90,6 +92,7 @@ def _missed(verdicts: list[Judgement]) -> list[str]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these programs; 'calm_*' fits several")
+    parser.add_argument("--programs", nargs="+", type=Path, metavar="DIR", help="programs below DIR, not the zoo's")
     parser.add_argument("--faulty", action="store_true", help="the faulty ones alone")
     parser.add_argument("--healthy", action="store_true", help="the healthy ones alone")
     parser.add_argument("--quick", action="store_true", help="one program of each class, and some healthy ones")
