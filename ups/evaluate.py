@@ -23,6 +23,7 @@ from torch import Tensor
 
 from ups.checkpoint import Best
 from ups.data.fields import FieldReader, FieldSpec, open_spec
+from ups.data.recipe import command_for
 from ups.data.splits import split_samples
 from ups.errors import ConfigError, DataError
 from ups.forecasts.ensemble import Calibration
@@ -67,6 +68,12 @@ def open_for(best: Best, data: Path | None = None) -> FieldSpec:
     config = best.config.data
     read = partial(open_spec, task=best.spec.task, space_stride=config.space_stride, parameter=best.spec.parameter)
     if data is None:
+        if not best.spec.path.exists():
+            again = "" if config.tasks or config.file else f", or make it again: {command_for(config)}"
+            raise DataError(
+                f"there is no data file {best.spec.path}, which the run was trained on",
+                hint=f"name another one: --data FILE{again}",
+            )
         return read(best.spec.path, time_stride=config.time_stride, max_samples=config.max_samples)
     spec = read(data)
     if spec.kind == "steady" or min(spec.frames, best.spec.frames) < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import replace
 
 from ups.config import DataConfig, GenerateConfig
@@ -10,12 +11,23 @@ from ups.data.pde.equations import equation
 from ups.data.recipe_record import VERSION, Recipe
 from ups.errors import ConfigError
 
-__all__ = ["VERSION", "Recipe", "build_recipe", "recipe_for"]
+__all__ = ["VERSION", "Recipe", "build_recipe", "command_for", "recipe_for"]
 
 
 def recipe_for(config: DataConfig) -> Recipe:
     """Returns the recipe of the file that a configuration's data section reads. Raises ConfigError."""
     return build_recipe(config.task, config.parameter, config.generate)
+
+
+def command_for(config: DataConfig) -> str:
+    """Returns the command that makes the file which a configuration's data section reads, without the configuration."""
+    recipe, plain = recipe_for(config), GenerateConfig()
+    words = ["ups", "data", "generate", config.task, "--parameter", f"{recipe.parameter:g}", "--root", str(config.root)]
+    for name in ("samples", "resolution", "frames", "end_time", "seed", "mode"):
+        value = getattr(config.generate, name)
+        if value != getattr(plain, name):
+            words += [f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value)]
+    return shlex.join(words)
 
 
 def build_recipe(task: str, parameter: float, config: GenerateConfig) -> Recipe:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,11 @@ from click.testing import CliRunner
 from evaluated_run import make_run
 
 from diagnostics.core.errors import DoctorError
+from ups.checkpoint import load_best
+from ups.commands.data import command as data_command
 from ups.commands.evaluate import command
+from ups.config import GenerateConfig
+from ups.evaluate import open_for
 
 
 def ups_evaluate(*argv):
@@ -86,6 +92,21 @@ def test_a_missing_checkpoint_a_foreign_one_and_a_damaged_one_are_named(run_fold
 def test_a_missing_data_file_is_named(run_folder, tmp_path):
     best = run_folder / "checkpoints/best.pt"
     assert refused(best, "--data", tmp_path / "gone.hdf5") == (1, f"there is no data file {tmp_path}/gone.hdf5")
+
+
+def test_data_that_is_gone_is_named_with_the_command_that_makes_it_again(run_folder, tmp_path):
+    best = load_best(run_folder / "checkpoints/best.pt")
+    path = tmp_path / best.spec.path.name
+    data = replace(best.config.data, root=tmp_path, generate=GenerateConfig(samples=3, frames=5))
+    config = replace(best.config, data=data)
+    gone = replace(best, config=config, spec=replace(best.spec, path=path))
+    with pytest.raises(DoctorError) as caught:
+        open_for(gone)
+    again = f"ups data generate advection1d --parameter 0.4 --root {tmp_path} --samples 3 --frames 5"
+    assert caught.value.message == f"there is no data file {path}, which the run was trained on"
+    assert caught.value.hint == f"name another one: --data FILE, or make it again: {again}"
+    assert CliRunner().invoke(data_command, shlex.split(again)[2:]).exit_code == 0
+    assert open_for(gone).samples == 3
 
 
 def test_zero_samples_are_refused(run_folder):
