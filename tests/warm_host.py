@@ -38,7 +38,7 @@ DEFAULTS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
 
 
 def main(control: socket.socket) -> None:
-    """Forks a process for each request until nobody can ask any more; then none is left."""
+    """Forks a process for each request, which becomes the program that was asked for."""
     for name in IMPORTS:
         importlib.import_module(name)
     import torch
@@ -46,6 +46,16 @@ def main(control: socket.socket) -> None:
 
     if torch.version.cuda is None:  # a fork of a launcher that has asked the driver for its GPUs cannot use them
         subprocess_handler.Popen = ForkedRank  # type: ignore[misc]
+    asked = serve(control)
+    if asked is not None:
+        be_python(asked["argv"], asked["env"])
+
+
+def serve(control: socket.socket) -> dict[str, Any] | None:
+    """Forks for each request until nobody can ask any more; then no fork is left, and None is returned.
+
+    In a fork it returns the request, with that one's streams and folder.
+    """
     gc.collect()
     gc.freeze()  # the memory that all forks share stays shared
     running: dict[int, tuple[int, socket.socket]] = {}
@@ -54,39 +64,38 @@ def main(control: socket.socket) -> None:
         while True:
             for key, _ in selector.select():
                 if key.fileobj is control:
-                    if not begin(control, selector, running):
+                    message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 3)
+                    if not message:
                         for pid, _ in running.values():
                             os.kill(pid, signal.SIGKILL)
-                        return
+                        return None
+                    connection, stdout, stderr = descriptors
+                    pid = os.fork()
+                    if pid == 0:
+                        os.close(connection)
+                        control.close()
+                        for descriptor, (_, other) in running.items():
+                            os.close(descriptor)
+                            other.close()
+                        return begun(json.loads(message), stdout, stderr)
+                    os.close(stdout)
+                    os.close(stderr)
+                    ended = os.pidfd_open(pid)
+                    running[ended] = pid, socket.socket(fileno=connection)
+                    say(running[ended][1], pid)
+                    selector.register(ended, selectors.EVENT_READ)
                 elif key.fd in running:
                     selector.unregister(key.fd)
                     end(key.fd, *running.pop(key.fd))
 
 
-def begin(control: socket.socket, selector: selectors.BaseSelector, running: dict[int, Any]) -> bool:
-    """Starts what the next message asks for; False where there is none."""
-    message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 3)
-    if not message:
-        return False
-    connection, stdout, stderr = descriptors
-    pid = os.fork()
-    if pid == 0:
-        selector.close()
-        control.close()
-        os.close(connection)
-        for number, descriptor in enumerate((stdout, stderr), 1):
-            os.dup2(descriptor, number)
-            os.close(descriptor)
-        asked = json.loads(message)
-        os.chdir(asked["cwd"])
-        be_python(asked["argv"], asked["env"])
-    os.close(stdout)
-    os.close(stderr)
-    ended = os.pidfd_open(pid)
-    running[ended] = pid, socket.socket(fileno=connection)
-    say(running[ended][1], pid)
-    selector.register(ended, selectors.EVENT_READ)
-    return True
+def begun(asked: dict[str, Any], stdout: int, stderr: int) -> dict[str, Any]:
+    """In a fork: takes its streams and its folder."""
+    for number, descriptor in enumerate((stdout, stderr), 1):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    os.chdir(asked["cwd"])
+    return asked
 
 
 def end(ended: int, pid: int, connection: socket.socket) -> None:

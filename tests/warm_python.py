@@ -1,7 +1,9 @@
 """Runs Python programs by forks of one that has imported torch: for tests of what a program does, not of its start.
 
 `subprocess.run([sys.executable, ...])` pays for an import of torch in each process, three of them in a training on
-two ranks; `python(...)` does the same without. See warm_host.py.
+two ranks; `python(...)` does the same without. See warm_host.py. `main_program(...)` is nearer to a start: the fork
+goes on with what an interpreter does before its program, a `sitecustomize` of PYTHONPATH first, and is one to its end.
+See warm_start/sitecustomize.py.
 """
 
 from __future__ import annotations
@@ -14,25 +16,40 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO
 
 HOST = Path(__file__).with_name("warm_host.py")
+START = Path(__file__).with_name("warm_start")
+MAIN = ("-m", "main")
 
 
 @cache
 def host() -> socket.socket:
     """Starts the host with the first program; it ends with this process."""
+    return _started(lambda control: ([sys.executable, "-P", str(HOST), str(control)], {}))
+
+
+@cache
+def waiting_start() -> socket.socket:
+    """The same for starts of main.py in any folder."""
+    return _started(
+        lambda control: ([sys.executable, *MAIN], {"PYTHONPATH": str(START), "UPS_TEST_CONTROL": str(control)})
+    )
+
+
+def _started(asked: Callable[[int], tuple[list[str], dict[str, str]]]) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    argv, environ = asked(theirs.fileno())
     process = subprocess.Popen(
-        [sys.executable, "-P", str(HOST), str(theirs.fileno())],
+        argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         pass_fds=[theirs.fileno()],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environ},
     )
     theirs.close()
 
@@ -70,13 +87,19 @@ class Program:
 
 def start(*argv: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Program:
     """Starts `python ARGV...` (with -c, -m or a file)."""
+    return _start(host(), argv, env, cwd)
+
+
+def _start(
+    asked_one: socket.socket, argv: Sequence[str | Path], env: Mapping[str, str] | None, cwd: Path | None
+) -> Program:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     stdout, stderr = (tempfile.TemporaryFile("w+") for _ in range(2))  # noqa: SIM115 - Program.end closes them
     program = Program([*map(str, argv)], ours, stdout, stderr)
     asked = {"argv": program.argv, "env": dict(os.environ if env is None else env), "cwd": str(cwd or Path.cwd())}
     with theirs:
         descriptors = [theirs.fileno(), program.stdout.fileno(), program.stderr.fileno()]
-        socket.send_fds(host(), [json.dumps(asked).encode()], descriptors)
+        socket.send_fds(asked_one, [json.dumps(asked).encode()], descriptors)
     return program
 
 
@@ -85,3 +108,8 @@ def python(
 ) -> subprocess.CompletedProcess[str]:
     """Runs `python ARGV...` to its end and returns what it said."""
     return start(*argv, env=env, cwd=cwd).end()
+
+
+def main_program(env: Mapping[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs `python -m main` in `cwd` to its end and returns what it said."""
+    return _start(waiting_start(), MAIN, env, cwd).end()
