@@ -1,4 +1,4 @@
-"""A Python that has imported torch once and forks itself for each command: python -P warm_host.py CONTROL_FD.
+"""A Python that has imported torch once and forks itself for each command: python warm_host.py CONTROL_FD.
 
 What is run here is run by a real process with its own streams, environment, folder and exit code; only the seconds
 of the imports are shared. Ranks that a command starts through torch's elastic are forks of that command, too.
@@ -21,6 +21,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import traceback
 import types
@@ -28,17 +29,20 @@ import weakref
 from pathlib import Path
 from typing import Any, NoReturn
 
+from warm_looks import look_like
+
 # What a training imports, the parts that torch puts off until the first optimizer among them.
 IMPORTS = ("h5py", "numpy", "torch", "torch._dynamo", "torch.utils.tensorboard", "torch.distributed.launcher.api")
 IMPORTS += ("click", "ups.stages.runner", "ups.launch.run", "ups.plots")
 MESSAGE_BYTES = 1 << 17
+MARK = "UPS_TEST_MARK"  # in the environment: who looks for such a process looks into /proc
 COLD_RANKS = "UPS_TEST_COLD_RANKS"  # in the environment: ranks get interpreters of their own
-PATH = tuple(sys.path)  # without a first entry: python -P
-DEFAULTS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
+PATH = tuple(sys.path[1:])  # without our own folder
 
 
 def main(control: socket.socket) -> None:
     """Forks a process for each request, which becomes the program that was asked for."""
+    sys.path[:] = PATH  # a folder of tests has the name of the trainer
     for name in IMPORTS:
         importlib.import_module(name)
     import torch
@@ -94,6 +98,8 @@ def begun(asked: dict[str, Any], stdout: int, stderr: int) -> dict[str, Any]:
     for number, descriptor in enumerate((stdout, stderr), 1):
         os.dup2(descriptor, number)
         os.close(descriptor)
+    if asked["session"]:
+        os.setsid()
     os.chdir(asked["cwd"])
     return asked
 
@@ -131,11 +137,14 @@ class ForkedRank(subprocess.Popen[Any]):
 def be_python(argv: list[str], env: dict[str, str]) -> NoReturn:
     """Does what `python ARGV...` does, with its exit code, in this process that is a fork."""
     signal.set_wakeup_fd(-1)
-    for number in DEFAULTS:
-        signal.signal(number, signal.SIG_DFL)
+    for number in signal.valid_signals():  # as exec does it: what is ignored stays so
+        if callable(signal.getsignal(number)) and number != signal.SIGINT:
+            signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(env)
+    if not look_like([sys.executable, *argv], env) and MARK in env:
+        os.execve(sys.executable, [sys.executable, *argv], env)  # noqa: S606 - it is a Python
     forget_the_parent()
     code = 1
     try:
@@ -153,6 +162,7 @@ def forget_the_parent() -> None:
     """Leaves to the parent what it has to do at its end, and gives this fork random numbers of its own."""
     import numpy as np
 
+    tempfile.tempdir = None  # it comes from the environment
     atexit._clear()
     weakref.finalize._registry.clear()  # type: ignore[attr-defined] # such as the removal of a temporary folder
     atexit.register(weakref.finalize._exitfunc)  # type: ignore[attr-defined]

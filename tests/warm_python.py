@@ -30,7 +30,7 @@ MAIN = ("-m", "main")
 @cache
 def host() -> socket.socket:
     """Starts the host with the first program; it ends with this process."""
-    return _started(lambda control: ([sys.executable, "-P", str(HOST), str(control)], {}))
+    return _started(lambda control: ([sys.executable, str(HOST), str(control)], {}))
 
 
 @cache
@@ -85,18 +85,68 @@ class Program:
             return subprocess.CompletedProcess([*self.argv], code, self.stdout.read(), self.stderr.read())
 
 
+class Running:
+    """A program that was started and is followed by its pid, as one of subprocess.Popen is."""
+
+    def __init__(self, program: Program) -> None:
+        self.args, self.returncode, self._connection = program.argv, None, program.connection
+        for stream in (program.stdout, program.stderr):
+            stream.close()
+        self.pid = int(self._connection.recv(64))
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Returns its exit code, -N for signal N. Raises subprocess.TimeoutExpired."""
+        if self.returncode is None:
+            self._connection.settimeout(timeout)
+            try:
+                self.returncode = int(self._connection.recv(64))
+            except (TimeoutError, BlockingIOError):
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0) from None
+            self._connection.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """Returns its exit code, None while it runs."""
+        try:
+            return self.wait(0.0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        """Sends SIGKILL."""
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+
+
 def start(*argv: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Program:
     """Starts `python ARGV...` (with -c, -m or a file)."""
     return _start(host(), argv, env, cwd)
 
 
+def start_session(*argv: str | Path, env: Mapping[str, str], cwd: Path | None, output: Path) -> Running:
+    """Starts `python ARGV...` in a session of its own, its stdout and stderr in a file."""
+    return Running(_start(host(), argv, env, cwd, output))
+
+
 def _start(
-    asked_one: socket.socket, argv: Sequence[str | Path], env: Mapping[str, str] | None, cwd: Path | None
+    asked_one: socket.socket,
+    argv: Sequence[str | Path],
+    env: Mapping[str, str] | None,
+    cwd: Path | None,
+    output: Path | None = None,
 ) -> Program:
+    """With `output`, it has a session of its own."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    stdout, stderr = (tempfile.TemporaryFile("w+") for _ in range(2))  # noqa: SIM115 - Program.end closes them
+    # Closed by Program.end or by Running.
+    stdout = tempfile.TemporaryFile("w+") if output is None else output.open("w")  # noqa: SIM115
+    stderr = tempfile.TemporaryFile("w+") if output is None else os.fdopen(os.dup(stdout.fileno()), "w")  # noqa: SIM115
     program = Program([*map(str, argv)], ours, stdout, stderr)
-    asked = {"argv": program.argv, "env": dict(os.environ if env is None else env), "cwd": str(cwd or Path.cwd())}
+    asked = {
+        "argv": program.argv,
+        "env": dict(os.environ if env is None else env),
+        "cwd": str(cwd or Path.cwd()),
+        "session": output is not None,
+    }
     with theirs:
         descriptors = [theirs.fileno(), program.stdout.fileno(), program.stderr.fileno()]
         socket.send_fds(asked_one, [json.dumps(asked).encode()], descriptors)

@@ -8,6 +8,7 @@ it runs the main.py of its own folder, shows what that raises and ends, all by i
 import os
 import socket
 import sys
+import tempfile
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -38,6 +39,7 @@ def become(environ: dict[str, str]) -> None:
     np.random.seed()  # those of `random` are another fork's by themselves
     os.environ.clear()
     os.environ.update(environ)
+    tempfile.tempdir = None  # it comes from there
     sys.path[:0] = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     del sys.modules["warm_host"]
     # One that no collection leaves out, as it does what was there before the fork: it is torn down at the end.
