@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ranks import as_ranks
 
 DEADLINE_S = 90
 
@@ -36,10 +37,11 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
     """Returns watched(argv, **files): writes the files into a folder of its own and runs argv there under the doctor.
 
     "python" and "torchrun" stand for the ones of this environment; a file's name has "__" for "/" and ends in its
-    suffix after the last "_": `train_py="..."`.
+    suffix after the last "_": `train_py="..."`. With `ranks`, a program of Python becomes so many, by forks of one that
+    has imported torch: the seconds of a launcher are for tests that ask about it.
     """
 
-    def run(*argv: str, options: tuple[str, ...] = (), **files: str) -> Watched:
+    def run(*argv: str, options: tuple[str, ...] = (), ranks: int = 0, **files: str) -> Watched:
         folder = tmp_path / "job"
         for name, text in files.items():
             stem, _, suffix = name.replace("__", "/").rpartition("_")
@@ -49,6 +51,8 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
         known = {"python": [sys.executable], "torchrun": [sys.executable, "-m", "torch.distributed.run"]}
         report = tmp_path / "report"
         environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        if ranks:
+            environ |= as_ranks(ranks, argv[1])
         done = subprocess.run(
             [Path(sys.executable).parent / "ups-doctor", "run", "--report-dir", report, *options, "--",
              *known.get(argv[0], [argv[0]]), *argv[1:]],
