@@ -16,7 +16,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,6 +27,7 @@ from typing import IO
 HOST = Path(__file__).with_name("warm_host.py")
 START = Path(__file__).with_name("warm_start")
 MAIN = ("-m", "main")
+DOCTOR = ("-c", "from diagnostics.cli import main; main()")
 
 
 @cache
@@ -36,9 +39,18 @@ def host() -> socket.socket:
 @cache
 def waiting_start() -> socket.socket:
     """The same for starts of main.py in any folder."""
-    return _started(
-        lambda control: ([sys.executable, *MAIN], {"PYTHONPATH": str(START), "UPS_TEST_CONTROL": str(control)})
-    )
+    return _waiting(MAIN, "training")
+
+
+@cache
+def waiting_doctor() -> socket.socket:
+    """The same for `ups-doctor` with any arguments."""
+    return _waiting(DOCTOR, "doctor")
+
+
+def _waiting(argv: Sequence[str], warm: str) -> socket.socket:
+    environ = {"PYTHONPATH": str(START), "UPS_TEST_WARM": warm}
+    return _started(lambda control: ([sys.executable, *argv], {**environ, "UPS_TEST_CONTROL": str(control)}))
 
 
 def _started(asked: Callable[[int], tuple[list[str], dict[str, str]]]) -> socket.socket:
@@ -163,3 +175,29 @@ def python(
 def main_program(env: Mapping[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
     """Runs `python -m main` in `cwd` to its end and returns what it said."""
     return _start(waiting_start(), MAIN, env, cwd).end()
+
+
+def doctor(
+    *arguments: str | Path, env: Mapping[str, str], cwd: Path, deadline_s: float
+) -> subprocess.CompletedProcess[bytes]:
+    """Runs `ups-doctor ARGUMENTS` until its streams are closed. Raises subprocess.TimeoutExpired."""
+    argv = [*DOCTOR, *map(str, arguments)]
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    (out, out_written), (err, err_written) = os.pipe(), os.pipe()
+    asked = {"argv": argv, "env": dict(env), "cwd": str(cwd), "session": False}
+    socket.send_fds(waiting_doctor(), [json.dumps(asked).encode()], [theirs.fileno(), out_written, err_written])
+    theirs.close()
+    for descriptor in (out_written, err_written):
+        os.close(descriptor)
+    with ours, os.fdopen(out, "rb") as stdout, os.fdopen(err, "rb") as stderr, ThreadPoolExecutor(2) as readers:
+        ours.settimeout(deadline_s)
+        pid = int(ours.recv(64))
+        said = [readers.submit(stream.read) for stream in (stdout, stderr)]
+        until = time.monotonic() + deadline_s
+        try:
+            texts = [one.result(max(0.0, until - time.monotonic())) for one in said]
+            code = int(ours.recv(64))
+        except TimeoutError:
+            os.kill(pid, signal.SIGKILL)
+            raise subprocess.TimeoutExpired(argv, deadline_s) from None
+    return subprocess.CompletedProcess(argv, code, *texts)

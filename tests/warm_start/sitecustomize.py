@@ -1,8 +1,9 @@
 """A start of Python that waits: `python -m main` with this folder on PYTHONPATH, and UPS_TEST_CONTROL=FD.
 
-Python imports `sitecustomize` before it looks for its program. Here torch is imported and requests are waited for; each
-fork then goes on as the interpreter that it is: with the environment, search path and `sitecustomize` of the request,
-it runs the main.py of its own folder, shows what that raises and ends, all by itself. No frame of ours is on its stack.
+Python imports `sitecustomize` before it looks for its program. Here what UPS_TEST_WARM says is imported and requests
+are waited for; each fork then goes on as the interpreter that it is: with the environment, arguments, search path and
+`sitecustomize` of the request, it runs its program (the main.py of its own folder, or the text behind -c), shows what
+that raises and ends, all by itself. No frame of ours is on its stack.
 """
 
 import os
@@ -15,33 +16,53 @@ from pathlib import Path
 from types import ModuleType
 
 HERE = Path(__file__).parent
-CONTROL = "UPS_TEST_CONTROL"
+CONTROL, WARM = "UPS_TEST_CONTROL", "UPS_TEST_WARM"
 
 
 def wait() -> None:
-    """Imports what a training imports and returns in each fork."""
+    """Imports what is wanted and returns in each fork."""
     sys.path[:] = [path for path in sys.path if path != str(HERE)]
+    {"training": import_training, "doctor": import_doctor}[os.environ.pop(WARM)]()
     sys.path.insert(0, str(HERE.parent))
-    import torch._dynamo  # noqa: F401 - which torch puts off until the first optimizer
     import warm_host
 
     asked = warm_host.serve(socket.socket(fileno=int(os.environ.pop(CONTROL))))
     if asked is None:
         os._exit(0)
-    sys.path.pop(0)
-    become(asked["env"])
+    become(asked["argv"], asked["env"])
 
 
-def become(environ: dict[str, str]) -> None:
-    """Takes the environment, and does what the start of an interpreter does with it."""
-    import numpy as np
+def import_training() -> None:
+    import torch._dynamo  # noqa: F401 - which torch puts off until the first optimizer
 
-    np.random.seed()  # those of `random` are another fork's by themselves
+
+def import_doctor() -> None:
+    """What `ups-doctor run` imports, from its command line to its pages."""
+    from diagnostics import diagnosis
+    from diagnostics.commands import run  # noqa: F401
+    from diagnostics.core.registry import discover
+    from diagnostics.report import html_page, run_sections  # noqa: F401
+
+    discover(diagnosis)
+    discover(run_sections, key="ORDER")
+
+
+def become(argv: list[str], environ: dict[str, str]) -> None:
+    """Takes arguments and environment, and does what the start of an interpreter does with them."""
+    from warm_looks import look_like
+
+    look_like([sys.executable, *argv], environ)
+    sys.argv[1:], sys.orig_argv[1:] = argv[2:], argv
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()  # those of `random` are another fork's by themselves
     os.environ.clear()
     os.environ.update(environ)
     tempfile.tempdir = None  # it comes from there
     sys.path[:0] = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    del sys.modules["warm_host"]
+    sys.path.remove(str(HERE.parent))
+    for name in ("warm_host", "warm_looks"):
+        del sys.modules[name]
     # One that no collection leaves out, as it does what was there before the fork: it is torn down at the end.
     main = ModuleType("__main__")
     vars(main).update(vars(sys.modules["__main__"]))
