@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 from ranks import as_ranks
+from warm_python import doctor
 
 DEADLINE_S = 90
 
@@ -53,13 +53,13 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
         environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         if ranks:
             environ |= as_ranks(ranks, argv[1])
-        done = subprocess.run(
-            [Path(sys.executable).parent / "ups-doctor", "run", "--report-dir", report, *options, "--",
-             *known.get(argv[0], [argv[0]]), *argv[1:]],
-            cwd=folder, env=environ, capture_output=True, text=True, timeout=DEADLINE_S, check=False,
+        done = doctor(
+            "run", "--report-dir", report, *options, "--", *known.get(argv[0], [argv[0]]), *argv[1:],
+            env=environ, cwd=folder, deadline_s=DEADLINE_S,
         )  # fmt: skip
+        said = (done.stdout + done.stderr).decode()
         written = report / "report.json"
-        assert written.exists(), f"no report; {done.stdout}\n{done.stderr}"
-        return Watched(code=done.returncode, report=json.loads(written.read_text()), output=done.stdout + done.stderr)
+        assert written.exists(), f"no report; {said}"
+        return Watched(code=done.returncode, report=json.loads(written.read_text()), output=said)
 
     return run
