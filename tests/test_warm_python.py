@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from warm_python import python, start
+from warm_python import main_program, python, start
 
 FACTS = """
 import os, random, signal, sys
@@ -57,3 +57,35 @@ def test_programs_run_beside_each_other_and_have_random_numbers_of_their_own() -
     first, second = start("-c", rolls), start("-c", rolls)
     said = [set(one.end().stdout.split()) for one in (first, second)]
     assert not said[0] & said[1]
+
+
+STARTED = """
+import os, signal, sys
+def outer():
+    frame, files = sys._getframe(), []
+    while frame is not None:
+        files.append(os.path.basename(frame.f_code.co_filename))
+        frame = frame.f_back
+    return files
+print(outer(), sys.argv, os.getcwd(), os.environ["MINE"], __name__, sys.path, sys.flags, sys.asked)
+print(signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM), sorted(map(int, os.listdir("/proc/self/fd"))))
+print(open("/proc/self/cmdline").read(), "warm_host" in sys.modules, sys.modules["sitecustomize"].__file__)
+class Last:
+    def __del__(self): print("torn down")
+last = Last()
+"""
+SITE = "import sys; sys.asked = __name__, len(sys.argv)"
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", "1 / 0", "os.kill(os.getpid(), 11)"])
+def test_a_start_that_waited_is_one_from_the_site_to_the_last_object(tmp_path: Path, end: str) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(SITE)
+    (tmp_path / "main.py").write_text(STARTED + end)
+    env = {**os.environ, "MINE": "yes", "PYTHONPATH": str(tmp_path / "site")}
+    cold = subprocess.run(
+        [sys.executable, "-m", "main"],
+        cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    warm = main_program(env, tmp_path)
+    assert (warm.returncode, warm.stdout, warm.stderr) == (cold.returncode, cold.stdout, cold.stderr)

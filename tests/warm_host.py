@@ -1,4 +1,4 @@
-"""A Python that has imported torch once and forks itself for each command: python -P warm_host.py CONTROL_FD.
+"""A Python that has imported torch once and forks itself for each command: python warm_host.py CONTROL_FD.
 
 What is run here is run by a real process with its own streams, environment, folder and exit code; only the seconds
 of the imports are shared. Ranks that a command starts through torch's elastic are forks of that command, too.
@@ -21,6 +21,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import traceback
 import types
@@ -28,17 +29,20 @@ import weakref
 from pathlib import Path
 from typing import Any, NoReturn
 
+from warm_looks import look_like
+
 # What a training imports, the parts that torch puts off until the first optimizer among them.
 IMPORTS = ("h5py", "numpy", "torch", "torch._dynamo", "torch.utils.tensorboard", "torch.distributed.launcher.api")
 IMPORTS += ("click", "ups.stages.runner", "ups.launch.run", "ups.plots")
 MESSAGE_BYTES = 1 << 17
+MARK = "UPS_TEST_MARK"  # in the environment: who looks for such a process looks into /proc
 COLD_RANKS = "UPS_TEST_COLD_RANKS"  # in the environment: ranks get interpreters of their own
-PATH = tuple(sys.path)  # without a first entry: python -P
-DEFAULTS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD)
+PATH = tuple(sys.path[1:])  # without our own folder
 
 
 def main(control: socket.socket) -> None:
-    """Forks a process for each request until nobody can ask any more; then none is left."""
+    """Forks a process for each request, which becomes the program that was asked for."""
+    sys.path[:] = PATH  # a folder of tests has the name of the trainer
     for name in IMPORTS:
         importlib.import_module(name)
     import torch
@@ -46,6 +50,16 @@ def main(control: socket.socket) -> None:
 
     if torch.version.cuda is None:  # a fork of a launcher that has asked the driver for its GPUs cannot use them
         subprocess_handler.Popen = ForkedRank  # type: ignore[misc]
+    asked = serve(control)
+    if asked is not None:
+        be_python(asked["argv"], asked["env"])
+
+
+def serve(control: socket.socket) -> dict[str, Any] | None:
+    """Forks for each request until nobody can ask any more; then no fork is left, and None is returned.
+
+    In a fork it returns the request, with that one's streams and folder.
+    """
     gc.collect()
     gc.freeze()  # the memory that all forks share stays shared
     running: dict[int, tuple[int, socket.socket]] = {}
@@ -54,39 +68,40 @@ def main(control: socket.socket) -> None:
         while True:
             for key, _ in selector.select():
                 if key.fileobj is control:
-                    if not begin(control, selector, running):
+                    message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 3)
+                    if not message:
                         for pid, _ in running.values():
                             os.kill(pid, signal.SIGKILL)
-                        return
+                        return None
+                    connection, stdout, stderr = descriptors
+                    pid = os.fork()
+                    if pid == 0:
+                        os.close(connection)
+                        control.close()
+                        for descriptor, (_, other) in running.items():
+                            os.close(descriptor)
+                            other.close()
+                        return begun(json.loads(message), stdout, stderr)
+                    os.close(stdout)
+                    os.close(stderr)
+                    ended = os.pidfd_open(pid)
+                    running[ended] = pid, socket.socket(fileno=connection)
+                    say(running[ended][1], pid)
+                    selector.register(ended, selectors.EVENT_READ)
                 elif key.fd in running:
                     selector.unregister(key.fd)
                     end(key.fd, *running.pop(key.fd))
 
 
-def begin(control: socket.socket, selector: selectors.BaseSelector, running: dict[int, Any]) -> bool:
-    """Starts what the next message asks for; False where there is none."""
-    message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 3)
-    if not message:
-        return False
-    connection, stdout, stderr = descriptors
-    pid = os.fork()
-    if pid == 0:
-        selector.close()
-        control.close()
-        os.close(connection)
-        for number, descriptor in enumerate((stdout, stderr), 1):
-            os.dup2(descriptor, number)
-            os.close(descriptor)
-        asked = json.loads(message)
-        os.chdir(asked["cwd"])
-        be_python(asked["argv"], asked["env"])
-    os.close(stdout)
-    os.close(stderr)
-    ended = os.pidfd_open(pid)
-    running[ended] = pid, socket.socket(fileno=connection)
-    say(running[ended][1], pid)
-    selector.register(ended, selectors.EVENT_READ)
-    return True
+def begun(asked: dict[str, Any], stdout: int, stderr: int) -> dict[str, Any]:
+    """In a fork: takes its streams and its folder."""
+    for number, descriptor in enumerate((stdout, stderr), 1):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    if asked["session"]:
+        os.setsid()
+    os.chdir(asked["cwd"])
+    return asked
 
 
 def end(ended: int, pid: int, connection: socket.socket) -> None:
@@ -122,11 +137,14 @@ class ForkedRank(subprocess.Popen[Any]):
 def be_python(argv: list[str], env: dict[str, str]) -> NoReturn:
     """Does what `python ARGV...` does, with its exit code, in this process that is a fork."""
     signal.set_wakeup_fd(-1)
-    for number in DEFAULTS:
-        signal.signal(number, signal.SIG_DFL)
+    for number in signal.valid_signals():  # as exec does it: what is ignored stays so
+        if callable(signal.getsignal(number)) and number != signal.SIGINT:
+            signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(env)
+    if not look_like([sys.executable, *argv], env) and MARK in env:
+        os.execve(sys.executable, [sys.executable, *argv], env)  # noqa: S606 - it is a Python
     forget_the_parent()
     code = 1
     try:
@@ -144,6 +162,7 @@ def forget_the_parent() -> None:
     """Leaves to the parent what it has to do at its end, and gives this fork random numbers of its own."""
     import numpy as np
 
+    tempfile.tempdir = None  # it comes from the environment
     atexit._clear()
     weakref.finalize._registry.clear()  # type: ignore[attr-defined] # such as the removal of a temporary folder
     atexit.register(weakref.finalize._exitfunc)  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import warm_python
 
 from diagnostics.record.record import RunRecord, agent_environment, make_record_folder
 
@@ -31,8 +32,8 @@ class Watched:
 class Watcher:
     """Runs programs below one temporary folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, warm: bool = False) -> None:
+        self.folder, self.warm = folder, warm
         self.records = folder / "record"
 
     def __call__(
@@ -53,15 +54,7 @@ class Watcher:
         make_record_folder(self.records)
         base = {key: value for key, value in os.environ.items() if not key.startswith(("UPS_DOCTOR", "PYTHONPATH"))}
         agent = agent_environment(self.records, deep=deep, pythonpath="") if watched else {}
-        child = subprocess.run(
-            [*python, "main.py"],
-            cwd=self.folder,
-            env={**base, "OMP_NUM_THREADS": "1", **agent, **(env or {})},
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
+        child = self._ended(python, {**base, "OMP_NUM_THREADS": "1", **agent, **(env or {})})
         return Watched(
             returncode=child.returncode,
             stdout=child.stdout,
@@ -69,6 +62,14 @@ class Watcher:
             record=RunRecord.load(self.records),
             script=self.folder / "main.py",
         )
+
+    def _ended(self, python: Sequence[str], env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        if self.warm:
+            return warm_python.main_program(env, self.folder)
+        return subprocess.run(
+            [*python, "main.py"], cwd=self.folder, env=env, capture_output=True, text=True, timeout=DEADLINE_S,
+            check=False,
+        )  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -81,3 +82,12 @@ def watcher() -> type[Watcher]:
 def watch(tmp_path: Path) -> Callable[..., Watched]:
     """The watcher, with a folder of its own."""
     return Watcher(tmp_path)
+
+
+@pytest.fixture
+def watch_warm(tmp_path: Path) -> Callable[..., Watched]:
+    """The same for programs whose start is not what is asked: torch is imported before the agent begins.
+
+    It costs a tenth of the seconds. Programs whose start, environment of C or order of imports matters take `watch`.
+    """
+    return Watcher(tmp_path, warm=True)

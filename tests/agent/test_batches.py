@@ -70,7 +70,7 @@ print([name for name in Functions.seen if name != '__get__'], Operations.seen)
 def runs(watcher, tmp_path_factory):
     """The program, watched and bare."""
     folders = [tmp_path_factory.mktemp(name) for name in ("watched", "bare")]
-    return watcher(folders[0])(PROGRAM), watcher(folders[1])(PROGRAM, watched=False)
+    return tuple(watcher(folder, warm=True)(PROGRAM, watched=at == 0) for at, folder in enumerate(folders))
 
 
 def sources(run) -> dict[str, BatchSource]:
@@ -144,8 +144,8 @@ dist.destroy_process_group()
 """
 
 
-def test_without_a_loader_the_inputs_of_the_model_are_printed_and_what_is_traced_is_not(watch):
-    run, bare = watch(WITHOUT_LOADER), watch(WITHOUT_LOADER, watched=False)
+def test_without_a_loader_the_inputs_of_the_model_are_printed_and_what_is_traced_is_not(watch, watch_warm):
+    run, bare = watch(WITHOUT_LOADER), watch_warm(WITHOUT_LOADER, watched=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, bare.stdout, bare.stderr)
     (agent,) = (agent for agent in run.record.agents if agent.sources)
     source, _ = agent.sources

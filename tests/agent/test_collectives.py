@@ -44,7 +44,7 @@ def ran(watcher, tmp_path_factory):
     """Runs all programs; returns the run and by name what each rank's (pid, exit code) was."""
     texts = {"each_kind": EACH_KIND, "handed_root": HANDED_ROOT, "uneven": UNEVEN, "hung": HUNG, "ddp": DDP}
     texts |= {"long": LONG.replace("DIFFERS_AT", "-1"), "long_differs": LONG.replace("DIFFERS_AT", "1777")}
-    done = watcher(tmp_path_factory.mktemp("ranks"))(RANKS, files=_files(**texts))
+    done = watcher(tmp_path_factory.mktemp("ranks"), warm=True)(RANKS, files=_files(**texts))
     assert done.returncode == 0, done.stderr
     return done, json.loads(done.stdout)
 
@@ -283,8 +283,8 @@ TRACED = """
 """
 
 
-def test_torch_compile_traces_collectives_as_before(watch):
-    bare = watch(TRACED, watched=False)
+def test_torch_compile_traces_collectives_as_before(watch, watch_warm):
+    bare = watch_warm(TRACED, watched=False)
     (bare.script.parent / "store").unlink()
     watched = watch(TRACED)
     assert (watched.returncode, watched.stdout, watched.stderr) == (0, bare.stdout, bare.stderr)
@@ -308,10 +308,10 @@ TRAINED = """def rank_main(rank):
 """
 
 
-def test_ddp_gets_the_same_numbers_bit_for_bit(watch):
+def test_ddp_gets_the_same_numbers_bit_for_bit(watch_warm):
     numbers = []
     for watched in (False, True):
-        run = watch(RANKS, files=_files(trained=TRAINED), watched=watched)
+        run = watch_warm(RANKS, files=_files(trained=TRAINED), watched=watched)
         assert (run.returncode, [code for _, code in json.loads(run.stdout)["trained"]]) == (0, [0, 0]), run.stderr
         numbers.append([(run.script.parent / f"rank{rank}").read_text() for rank in range(2)])
         (run.script.parent / "programs/trained/store").unlink(missing_ok=True)
@@ -335,8 +335,8 @@ ENDS = """
 """
 
 
-def test_waits_for_keys_of_a_store_and_the_end_of_the_group_are_recorded_and_push_nothing_out(watch):
-    done = watch(ENDS)
+def test_waits_for_keys_of_a_store_and_the_end_of_the_group_are_recorded_and_push_nothing_out(watch_warm):
+    done = watch_warm(ENDS)
     (agent,) = (agent for agent in done.record.agents if agent.rank == 0)
     assert done.returncode == 0, done.stderr
     assert [
@@ -364,8 +364,8 @@ MESH = """
 """
 
 
-def test_a_default_group_that_a_device_mesh_makes_is_recorded_and_can_be_asked(watch):
-    done = watch(MESH)
+def test_a_default_group_that_a_device_mesh_makes_is_recorded_and_can_be_asked(watch_warm):
+    done = watch_warm(MESH)
     assert (done.returncode, done.stdout) == (0, "['flight']\n"), done.stderr
     (made,) = (event for agent in done.record.agents if (event := agent.last_event("process-group")) is not None)
     assert made.text.startswith("rank=0 world_size=1 backend=")

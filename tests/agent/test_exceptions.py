@@ -341,8 +341,8 @@ HELD = """
 """
 
 
-def test_an_exception_under_which_a_collective_is_called_is_recorded_once(watch):
-    run = watch(HELD)
+def test_an_exception_under_which_a_collective_is_called_is_recorded_once(watch_warm):
+    run = watch_warm(HELD)
     assert (run.returncode, run.stderr) == (0, "")
     (agent,) = run.record.agents
     assert told(agent, "caught") == [
@@ -373,8 +373,8 @@ FORWARD = """
 """
 
 
-def test_what_came_out_of_a_model_is_recorded_where_somebody_caught_it(watch):
-    run = watch(FORWARD)
+def test_what_came_out_of_a_model_is_recorded_where_somebody_caught_it(watch_warm):
+    run = watch_warm(FORWARD)
     assert run.returncode == 1
     (agent,) = run.record.agents
     assert told(agent) == [

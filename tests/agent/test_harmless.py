@@ -25,8 +25,8 @@ TRAINING = """
 """
 
 
-def test_losses_and_gradients_are_the_same_bit_for_bit(watch):
-    bare = watch(TRAINING, watched=False)
+def test_losses_and_gradients_are_the_same_bit_for_bit(watch, watch_warm):
+    bare = watch_warm(TRAINING, watched=False)
     watched = watch(TRAINING, deep=True)
     assert (watched.returncode, watched.stdout, watched.stderr) == (0, bare.stdout, "")
     (agent,) = watched.record.agents
@@ -72,8 +72,8 @@ COMPILERS = """
 """
 
 
-def test_compile_fx_export_script_trace_and_pickle_work_as_before(watch):
-    bare = watch(COMPILERS, watched=False)
+def test_compile_fx_export_script_trace_and_pickle_work_as_before(watch, watch_warm):
+    bare = watch_warm(COMPILERS, watched=False)
     watched = watch(COMPILERS)
     assert (watched.returncode, watched.stdout, watched.stderr) == (0, bare.stdout, bare.stderr)
     assert "compile True True 1 3\n" in bare.stdout

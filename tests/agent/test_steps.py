@@ -37,6 +37,12 @@ for _ in range(7):
 """
 
 
+@pytest.fixture
+def watch(watch_warm):
+    """What these programs do is asked, not how they start."""
+    return watch_warm
+
+
 def _program(setup: str, loop: str = LOOP) -> str:
     return f"{HEAD}{setup}\n{loop}"
 
@@ -115,10 +121,11 @@ print(dict(counters["stats"]), len(counters["graph_break"]), loss().item().hex()
 
 
 @pytest.mark.parametrize(("way", "full"), [("foreach", False), ("own", True)])
-def test_steps_inside_torch_compile_are_counted_and_compile_as_before(watch, way, full):
+def test_steps_inside_torch_compile_are_counted_and_compile_as_before(watch, watcher, tmp_path_factory, way, full):
     source = "torch_seed = 0\n" + HEAD.replace("model =", "torch.manual_seed(0); model =") + WAYS[way][1]
     source += COMPILED.replace("FULL", str(full))
-    bare, watched = watch(source, watched=False), watch(source)
+    bare = watch(source, watched=False)
+    watched = watcher(tmp_path_factory.mktemp("from-its-start"))(source)
     assert (watched.returncode, watched.stdout) == (0, bare.stdout)
     (agent,) = (agent for agent in watched.record.agents if agent.steps.backwards)
     assert (agent.steps.count, agent.steps.backwards) == (12, 12)

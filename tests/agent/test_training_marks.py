@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.training_marks import (
     EvalModeLeft,
@@ -28,6 +30,12 @@ HEAD = """
     x = torch.randn(8, 4)
     def net(): return nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.Dropout(0.5), nn.Linear(6, 1))
 """
+
+
+@pytest.fixture
+def watch(watch_warm):
+    """What these programs do is asked, not how they start."""
+    return watch_warm
 
 
 def _prints(watch, source: str) -> ParameterPrints:

@@ -37,6 +37,12 @@ PROGRAM = """
 """
 
 
+@pytest.fixture
+def watch(watch_warm):
+    """What these programs do is asked, not how they start."""
+    return watch_warm
+
+
 @pytest.mark.parametrize(("used", "told"), [("frozen", ["extra.weight, extra.bias"]), ("extra", [])])
 def test_parameters_that_got_no_gradient_are_named(watch: Callable[..., Any], used: str, told: list[str]) -> None:
     watched = watch(PROGRAM.replace("USED", used))

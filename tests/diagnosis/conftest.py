@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ranks import as_ranks
+from warm_python import doctor
 
 DEADLINE_S = 90
 
@@ -36,10 +37,11 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
     """Returns watched(argv, **files): writes the files into a folder of its own and runs argv there under the doctor.
 
     "python" and "torchrun" stand for the ones of this environment; a file's name has "__" for "/" and ends in its
-    suffix after the last "_": `train_py="..."`.
+    suffix after the last "_": `train_py="..."`. With `ranks`, a program of Python becomes so many, by forks of one that
+    has imported torch: the seconds of a launcher are for tests that ask about it.
     """
 
-    def run(*argv: str, options: tuple[str, ...] = (), **files: str) -> Watched:
+    def run(*argv: str, options: tuple[str, ...] = (), ranks: int = 0, **files: str) -> Watched:
         folder = tmp_path / "job"
         for name, text in files.items():
             stem, _, suffix = name.replace("__", "/").rpartition("_")
@@ -49,13 +51,15 @@ def watched(tmp_path: Path) -> Callable[..., Watched]:
         known = {"python": [sys.executable], "torchrun": [sys.executable, "-m", "torch.distributed.run"]}
         report = tmp_path / "report"
         environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-        done = subprocess.run(
-            [Path(sys.executable).parent / "ups-doctor", "run", "--report-dir", report, *options, "--",
-             *known.get(argv[0], [argv[0]]), *argv[1:]],
-            cwd=folder, env=environ, capture_output=True, text=True, timeout=DEADLINE_S, check=False,
+        if ranks:
+            environ |= as_ranks(ranks, argv[1])
+        done = doctor(
+            "run", "--report-dir", report, *options, "--", *known.get(argv[0], [argv[0]]), *argv[1:],
+            env=environ, cwd=folder, deadline_s=DEADLINE_S,
         )  # fmt: skip
+        said = (done.stdout + done.stderr).decode()
         written = report / "report.json"
-        assert written.exists(), f"no report; {done.stdout}\n{done.stderr}"
-        return Watched(code=done.returncode, report=json.loads(written.read_text()), output=done.stdout + done.stderr)
+        assert written.exists(), f"no report; {said}"
+        return Watched(code=done.returncode, report=json.loads(written.read_text()), output=said)
 
     return run

@@ -53,7 +53,7 @@ def test_a_rank_that_never_comes_is_told_from_the_one_that_waits_for_it(watched:
 
 def test_a_slow_rank_that_comes_back_is_a_note_and_no_alarm(watched: Callable[..., Any]) -> None:
     done = watched(
-        "torchrun", "--standalone", "--nproc-per-node", "2", "train.py", "16",
+        "python", "train.py", "16", ranks=2,
         options=("--stall-timeout", "3600"), train_py=TRAIN, lease_py=LEASE,
     )  # fmt: skip
     assert done.verdict == ("ok", "none", [], None)

@@ -59,7 +59,7 @@ PROGRAMS = {
 def test_the_line_of_a_wrappers_refusal_is_the_users(watched: Callable[..., Any], name: str) -> None:
     body, build, options, verdict = PROGRAMS[name]
     seen = watched(
-        "torchrun", "--standalone", "--nproc-per-node", "2", "train.py",
+        "python", "train.py", ranks=2,
         common_py=IMPORTS, model_py=MODEL.format(body=body), train_py=LOOP.format(build=build, options=options),
     )  # fmt: skip
     assert seen.verdict[:2] == verdict[:2], seen.output
@@ -95,7 +95,7 @@ def test_only_what_the_wrapper_named_is_blamed_where_constructions_do_not_tell_t
     watched: Callable[..., Any],
 ) -> None:
     seen = watched(
-        "torchrun", "--standalone", "--nproc-per-node", "2", "train.py",
+        "python", "train.py", ranks=2,
         common_py=IMPORTS, model_py=TABLE, train_py=LOOP.format(build="net = Net()", options=""),
     )  # fmt: skip
     assert seen.verdict[:2] == ("crash", "unused-parameters"), seen.output

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+
+from ranks import as_ranks
 
 PROGRAM = """\
 import time, torch, torch.distributed as dist
@@ -52,10 +55,10 @@ def test_it_is_said_once_while_the_job_runs_and_is_the_verdict_after_ctrl_c(tmp_
 def test_a_job_that_is_sure_to_be_wrong_is_ended_where_the_user_wants_that(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PROGRAM)
     doctor = [str(Path(sys.executable).with_name("ups-doctor")), "run", "--report-dir", "report"]
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "train.py"]
     ended = subprocess.run(
-        [*doctor, "--abort-on", "slow,silent-wrong", "--", *launcher],
-        cwd=tmp_path, stderr=subprocess.PIPE, text=True, timeout=100, check=False,
+        [*doctor, "--abort-on", "slow,silent-wrong", "--", sys.executable, "train.py"],
+        cwd=tmp_path, env={**os.environ, **as_ranks(2, "train.py")}, stderr=subprocess.PIPE, text=True, timeout=100,
+        check=False,
     )  # fmt: skip
     said = [line for line in ended.stderr.splitlines() if line.startswith("ups-doctor: the job")]
     assert said == [f"ups-doctor: the job is ended, as --abort-on wants: it trains wrongly. {TITLE}."]

@@ -144,9 +144,22 @@ def start(
     *,
     environ: Mapping[str, str] = {},
     cwd: Path | None = None,
+) -> warm_python.Running:
+    """Starts `ups ...` in a session of its own, marked, its output in a file; its processes are forks, as of `ups`."""
+    env = clean_environment() | {MARK: mark} | dict(environ)
+    return warm_python.start_session(*PROGRAM, *arguments, env=env, cwd=cwd, output=output)
+
+
+def start_from_cold(
+    arguments: Sequence[str | Path],
+    mark: str,
+    output: Path,
+    *,
+    environ: Mapping[str, str] = {},
+    cwd: Path | None = None,
     before: Sequence[str] = (),
 ) -> subprocess.Popen[bytes]:
-    """Starts `ups ...` in a session of its own, marked, its output in a file; `before` is what becomes it."""
+    """The same with interpreters of their own; `before` is what becomes the first."""
     with output.open("wb") as file:
         return subprocess.Popen(
             [*before, sys.executable, *PROGRAM, *map(str, arguments)],
@@ -158,7 +171,7 @@ def start(
         )
 
 
-def interrupt(process: subprocess.Popen[bytes], number: int = signal.SIGINT) -> int:
+def interrupt(process: subprocess.Popen[bytes] | warm_python.Running, number: int = signal.SIGINT) -> int:
     """Does what Ctrl-C does, a signal to the whole foreground group; returns the exit code."""
     os.killpg(process.pid, number)
     return process.wait(timeout=20)

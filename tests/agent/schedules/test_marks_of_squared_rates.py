@@ -40,6 +40,12 @@ RIGHT = {
 }
 
 
+@pytest.fixture
+def watch(watch_warm):
+    """What these programs do is asked, not how they start."""
+    return watch_warm
+
+
 def _told(watch, source: str) -> list[RateSquared]:
     run = watch(HEAD + "    " + source + "\n")
     assert (run.returncode, run.stderr) == (0, "")

@@ -33,6 +33,12 @@ ONE_RANK = """
 """
 
 
+@pytest.fixture
+def watch(watch_warm):
+    """What these programs do is asked, not how they start."""
+    return watch_warm
+
+
 def _prints(watch, source: str) -> ParameterPrints:
     run = watch(HEAD + source)
     assert (run.returncode, run.stderr) == (0, "")

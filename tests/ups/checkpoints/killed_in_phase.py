@@ -10,7 +10,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from small_run import processes_marked, start, write_config, write_data
+from small_run import processes_marked, start_from_cold, write_config, write_data
 
 PHASES = ("start", "first step", "step", "validation", "checkpoint", "end")
 VICTIMS = ("rank 0", "rank 1", "launcher", "command")
@@ -98,7 +98,9 @@ def drill(folder: Path, phase: str, victim: str, *, watched: bool = False, withi
         "DRILL_RANK": victim.removeprefix("rank ") if victim.startswith("rank") else "1",
     }  # fmt: skip
     before = (*OWN_SHM, str(shm)) if _can(*OWN_SHM, str(shm), "true") else ()
-    process = start(["train", config, "--no-preflight"], mark, log, environ=environ, cwd=folder, before=before)
+    process = start_from_cold(
+        ["train", config, "--no-preflight"], mark, log, environ=environ, cwd=folder, before=before
+    )
     try:
         _await(lambda: reached.exists() and reached.read_text() != "", REACHED_S)
         rank = int(reached.read_text())

@@ -15,6 +15,7 @@ from small_run import (
     processes_marked,
     ranks_of,
     start,
+    start_from_cold,
     ups,
     wait_until,
     write_config,
@@ -40,7 +41,8 @@ def test_a_signal_ends_all_ranks_within_seconds(tmp_path: Path, phase: str, numb
     first = SHORT if phase == "operator" else ENDLESS
     config = write_config(tmp_path, stages={"autoencoder": first, "operator": ENDLESS}, training={"workers": 1})
     log, mark = tmp_path / "log", f"{phase}-{os.getpid()}"
-    process = start(["train", config, "--no-preflight"], mark, log)
+    begin = start_from_cold if phase == "launch" else start  # it meets ranks that import
+    process = begin(["train", config, "--no-preflight"], mark, log)
     wait_until(lambda: len(ranks_of(mark)) == 2 if phase == "launch" else log_says(log, f"{phase} 1/"))
     began = time.monotonic()
     assert interrupt(process, number) == code
@@ -117,7 +119,8 @@ def test_a_command_killed_outright_takes_its_ranks_and_its_folder_with_it(tmp_pa
     temporary.mkdir()
     environ = {"TMPDIR": str(temporary), "UPS_NO_DOCTOR": "" if watched else "1"}
     environ["TORCHINDUCTOR_CACHE_DIR"] = str(tmp_path / "torch")  # torch makes it, and keeps it for all runs
-    process = start(["train", config, "--no-preflight"], mark, log, cwd=tmp_path, environ=environ)
+    begin = start_from_cold if watched else start
+    process = begin(["train", config, "--no-preflight"], mark, log, cwd=tmp_path, environ=environ)
     try:
         wait_until(lambda: log_says(log, "autoencoder 1/"))
         assert [path.name.partition("-ranks-")[0] for path in temporary.iterdir()] == ["ups"]

@@ -1,0 +1,76 @@
+"""A start of Python that waits: `python -m main` with this folder on PYTHONPATH, and UPS_TEST_CONTROL=FD.
+
+Python imports `sitecustomize` before it looks for its program. Here what UPS_TEST_WARM says is imported and requests
+are waited for; each fork then goes on as the interpreter that it is: with the environment, arguments, search path and
+`sitecustomize` of the request, it runs its program (the main.py of its own folder, or the text behind -c), shows what
+that raises and ends, all by itself. No frame of ours is on its stack.
+"""
+
+import os
+import socket
+import sys
+import tempfile
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from pathlib import Path
+from types import ModuleType
+
+HERE = Path(__file__).parent
+CONTROL, WARM = "UPS_TEST_CONTROL", "UPS_TEST_WARM"
+
+
+def wait() -> None:
+    """Imports what is wanted and returns in each fork."""
+    sys.path[:] = [path for path in sys.path if path != str(HERE)]
+    {"training": import_training, "doctor": import_doctor}[os.environ.pop(WARM)]()
+    sys.path.insert(0, str(HERE.parent))
+    import warm_host
+
+    asked = warm_host.serve(socket.socket(fileno=int(os.environ.pop(CONTROL))))
+    if asked is None:
+        os._exit(0)
+    become(asked["argv"], asked["env"])
+
+
+def import_training() -> None:
+    import torch._dynamo  # noqa: F401 - which torch puts off until the first optimizer
+
+
+def import_doctor() -> None:
+    """What `ups-doctor run` imports, from its command line to its pages."""
+    from diagnostics import diagnosis
+    from diagnostics.commands import run  # noqa: F401
+    from diagnostics.core.registry import discover
+    from diagnostics.report import html_page, run_sections  # noqa: F401
+
+    discover(diagnosis)
+    discover(run_sections, key="ORDER")
+
+
+def become(argv: list[str], environ: dict[str, str]) -> None:
+    """Takes arguments and environment, and does what the start of an interpreter does with them."""
+    from warm_looks import look_like
+
+    look_like([sys.executable, *argv], environ)
+    sys.argv[1:], sys.orig_argv[1:] = argv[2:], argv
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()  # those of `random` are another fork's by themselves
+    os.environ.clear()
+    os.environ.update(environ)
+    tempfile.tempdir = None  # it comes from there
+    sys.path[:0] = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path.remove(str(HERE.parent))
+    for name in ("warm_host", "warm_looks"):
+        del sys.modules[name]
+    # One that no collection leaves out, as it does what was there before the fork: it is torn down at the end.
+    main = ModuleType("__main__")
+    vars(main).update(vars(sys.modules["__main__"]))
+    sys.modules["__main__"] = main
+    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is not None and spec.loader is not None:
+        sys.modules["sitecustomize"] = module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+
+
+wait()
