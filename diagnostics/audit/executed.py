@@ -1,10 +1,11 @@
-"""What rules ask of scripts that were run on values that are not known: hits in one file that were not found otherwise."""
+"""What rules ask of scripts that were run on values that are not known: hits that reading did not find."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
 from diagnostics.audit.rule import ExplanationStep, Violation, step
+from diagnostics.core.findings import Confidence
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.traces import executions
 from diagnostics.static.execution.values import Made
@@ -22,7 +23,8 @@ def also(
     read = list(found)
     yield from read
     told: set[tuple[int, int]] = set()
-    for execution in executions(project) if not read and not file.is_test else ():
+    loud = any(one.confidence is not Confidence.POSSIBLE for one in read)
+    for execution in executions(project) if not loud and not file.is_test else ():
         for one in asked(execution, project):
             if one.file is file and (one.line, one.column) not in told:
                 told.add((one.line, one.column))

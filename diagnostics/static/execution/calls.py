@@ -194,7 +194,7 @@ class Calls(Objects):
     def _instance(
         self, kind: Class, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
-        made = Instance(kind, node)
+        made = Instance(kind, node, scope.function)
         start = self.of_object(made, "__init__", node, scope)
         if isinstance(start, Callable_):
             self.call(start, args, keywords, node, scope)

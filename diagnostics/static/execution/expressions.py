@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from diagnostics.static.execution import library
 from diagnostics.static.execution.calls import Calls
+from diagnostics.static.execution.counters import counted_attributes, counted_names
 from diagnostics.static.execution.values import (
     UNKNOWN, Callable_, Choice, Class, Const, Generator, Instance, Items, Made, Module, Name, Scope, Super, Table,
-    Unknown, Value, joined, truth,
+    Unknown, Value, chosen, joined, truth,
 )  # fmt: skip
 
 _BINARY: dict[type[ast.AST], str] = {
@@ -47,9 +48,15 @@ class Expressions(Calls):
         at: Scope | None = scope
         while at is not None:
             if name in at.fields:
-                return at.fields[name]
+                return self.counted(at.fields[name], name, counted_names(at.function, self.state.project))
             at = at.outer
         return self.global_name(name, scope)
+
+    def counted(self, value: Value, name: str, counted: frozenset[str]) -> Value:
+        """Returns a value, of a number that the program counts up something that changes."""
+        if name in counted and isinstance(value, Const) and type(value.value) in (int, float, bool):
+            return Made("counter", args=(Const(name),))
+        return value
 
     def _Attribute(self, node: ast.Attribute, scope: Scope) -> Value:
         return self.attribute(self.evaluate(node.value, scope), node.attr, node, scope)
@@ -65,12 +72,13 @@ class Expressions(Calls):
         if isinstance(owner, (Instance, Class, Super)):
             found = self.of_object(owner, name, node, scope)
             if found is not None:
-                return found
+                return self.counted(found, name, counted_attributes(self.state.project))
         elif isinstance(owner, (Made, Callable_)):
             kept = owner.fields.get(name) or (library.attribute(owner, name) if isinstance(owner, Made) else None)
             if kept is not None:
                 return kept
-        return Made(f".{name}", owner=owner, node=node, function=scope.function)
+        whose = owner.receiver if isinstance(owner, Super) else owner
+        return Made(f".{name}", owner=whose, node=node, function=scope.function)
 
     def _Subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         owner = self.evaluate(node.value, scope)
@@ -176,7 +184,7 @@ class Expressions(Calls):
         found: list[Value] = []
         self.either(node, test, [lambda: found.append(self.evaluate(node.body, scope)),
                                  lambda: found.append(self.evaluate(node.orelse, scope))], scope)  # fmt: skip
-        return joined(found, (test,))
+        return chosen(found, [((test, True, node),), ((test, False, node),)])
 
     def _Lambda(self, node: ast.Lambda, scope: Scope) -> Value:
         return self.function_value(node, scope)

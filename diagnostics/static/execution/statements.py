@@ -12,7 +12,7 @@ from diagnostics.static.execution.memory import LEAVES_FUNCTION, Flow
 from diagnostics.static.execution.state import State
 from diagnostics.static.execution.values import (
     UNKNOWN, Callable_, Choice, Class, Const, Generator, Instance, Items, Made, Module, Name, Scope, Table, Value,
-    joined, truth,
+    chosen, truth,
 )  # fmt: skip
 
 _MOST_ROUNDS = 6  # of a loop whose items are all known
@@ -25,7 +25,7 @@ class Interpreter(Expressions):
     def __init__(self, state: State) -> None:
         super().__init__(state)
         self.yields = []
-        self._given_back: list[list[Value]] = []
+        self._given_back: list[list[tuple[Value, tuple[Guard, ...]]]] = []
         self._main = ""
 
     # ------------------------------------------------------------------ files and functions
@@ -61,11 +61,16 @@ class Interpreter(Expressions):
         guards, tries = state.guards, state.tries
         self._given_back.append([])
         try:
-            self.block(getattr(syntax, "body", []), scope)
+            flow = self.block(getattr(syntax, "body", []), scope)
+            if flow is Flow.NEXT and self._given_back[-1] and isinstance(syntax, ast.FunctionDef):
+                self._given_back[-1].append((Const(None), state.guards))
         finally:
             state.guards, state.tries = guards, tries
             found = self._given_back.pop()
-        return joined(found) if found else Const(None)
+        if not found:
+            return Const(None)
+        own = [[(one.test, one.taken, one.node) for one in under[len(guards) :]] for _, under in found]
+        return chosen([value for value, _ in found], [tuple(each) for each in own])
 
     # ------------------------------------------------------------------ statements
 
@@ -125,13 +130,9 @@ class Interpreter(Expressions):
     def _run_Return(self, node: ast.Return, scope: Scope) -> Flow:
         value = self.evaluate(node.value, scope)
         if self._given_back:
-            self._given_back[-1].append(value if not self.state.guards else self._decided(value))
+            self._given_back[-1].append((value, self.state.guards))
         self._leap("return", node, scope)
         return Flow.RETURN
-
-    def _decided(self, value: Value) -> Value:
-        """Returns a value that tests decided on: it depends on them, as far as this function made them."""
-        return value
 
     def _run_Raise(self, node: ast.Raise, scope: Scope) -> Flow:
         if node.exc is not None:

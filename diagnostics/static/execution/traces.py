@@ -16,7 +16,7 @@ from diagnostics.static.program.project_file import ProjectFile
 MOST_SCRIPTS = 60
 _FRAMES = 4000  # of Python, for a program that calls MOST_DEPTH functions in expressions and loops
 WORDS = frozenset(["init_process_group", "DistributedDataParallel", "DistributedSampler", "fully_shard", "GradScaler",
-                   "optim", "FullyShardedDataParallel", "all_reduce"])  # fmt: skip
+                   "optim", "FullyShardedDataParallel", "all_reduce", "multiprocessing", "DataLoader"])  # fmt: skip
 
 
 @per_project

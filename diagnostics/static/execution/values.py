@@ -82,6 +82,7 @@ class Instance(Value):
 
     kind: Class
     node: ast.AST | None = None
+    function: Function | None = None  # that made it
     fields: dict[str, Value] = field(default_factory=dict)
 
 
@@ -138,10 +139,14 @@ class Generator(Value):
 
 @dataclass(eq=False, slots=True)
 class Choice(Value):
-    """One of several. `tests` decided between them: a value depends on what they were computed from."""
+    """One of several. `tests` decided between them: a value depends on what they were computed from.
+
+    `conditions`, where they are known: under which of these tests, true or false, it is which of the options.
+    """
 
     options: tuple[Value, ...]
     tests: tuple[Value, ...] = ()
+    conditions: tuple[tuple[tuple[Value, bool, ast.AST], ...], ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -179,6 +184,14 @@ def joined(values: Sequence[Value], tests: Sequence[Value] = ()) -> Value:
     return Choice(tuple(different), tuple(told[:MOST_CHOICES])) if len(different) <= MOST_CHOICES else UNKNOWN
 
 
+def chosen(values: Sequence[Value], conditions: Sequence[tuple[tuple[Value, bool, ast.AST], ...]]) -> Value:
+    """Returns what is one of several values, each under its conditions."""
+    made = joined(values, [test for each in conditions for test, _, _ in each])
+    if isinstance(made, Choice) and len(made.options) == len(values) and made.options == tuple(values):
+        made.conditions = tuple(conditions)
+    return made
+
+
 def same(one: Value | None, other: Value | None, depth: int = 12) -> bool:
     """Whether two values are surely the same: one object, or computed in the same way from the same."""
     if one is other:
@@ -203,6 +216,8 @@ def same(one: Value | None, other: Value | None, depth: int = 12) -> bool:
 
 def _repeatable(made: Made) -> bool:
     """Whether what is asked twice is the same: attributes, items and arithmetic are; calls of constructors are not."""
+    if made.name == "counter":
+        return True
     attribute = made.name.startswith(".") and isinstance(made.node, (ast.Attribute, ast.Subscript))
     return attribute or made.name == "[]" or not made.name[:1].isalpha() and not made.name.startswith(("(", "."))
 
