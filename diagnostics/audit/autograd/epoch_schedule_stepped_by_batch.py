@@ -50,8 +50,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(stepped, project),
             stepped.node,
-            f"{scheduler.name.rpartition('.')[2]} is as long as there are epochs, and is stepped with every batch here: "
-            "its end comes in the first epoch",
+            f"{scheduler.name.rpartition('.')[2]} is as long as there are epochs, and is stepped with every batch "
+            "here: its end comes in the first epoch",
             "step it once an epoch, or make it as long as there are batches in all",
             steps=(
                 shown(scheduler, project, "its length is the number of epochs"),

@@ -66,8 +66,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             project.file_with(leap.function),
             test.node if test.function is leap.function else leap.node,
             f"this {leap.name} depends on a number that each rank computes from its own samples, and "
-            f"{operation_of(one.met) or 'the backward pass'} comes in the same loop: the ranks that stay wait for those "
-            "that left",
+            f"{operation_of(one.met) or 'the backward pass'} comes in the same loop: the ranks that stay wait for "
+            "those that left",
             "let all ranks decide together (all_reduce the flag), or leave only after the last collective",
             steps=(shown(leap, project, "left here"), shown(one.met, project, "every rank has to come here")),
             confidence=Confidence.LIKELY,

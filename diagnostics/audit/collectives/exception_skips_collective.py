@@ -63,8 +63,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             project.file_with(one.attempt.function),
             one.handler,
-            f"an exception caught here skips {operation_of(one.met) or 'the backward pass'} on this rank alone, and the "
-            "rank goes on with the next round: the others wait for it",
+            f"an exception caught here skips {operation_of(one.met) or 'the backward pass'} on this rank alone, and "
+            "the rank goes on with the next round: the others wait for it",
             "let the error end the job, or agree on it with all ranks (all_reduce a flag) before anyone goes on",
             steps=(shown(one.met, project, "every rank has to come here"),),
             confidence=Confidence.LIKELY,

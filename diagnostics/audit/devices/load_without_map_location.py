@@ -28,9 +28,9 @@ from collections.abc import Callable, Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Edit, ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.executed.saved_files import loaded_onto_one_device
 from diagnostics.static.execution.events import Execution
-from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -57,8 +57,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(loaded, project),
             loaded.node,
-            "every rank loads what one rank has saved from its GPU, and all of them put it there: the memory of that GPU "
-            "holds it once for each rank",
+            "every rank loads what one rank has saved from its GPU, and all of them put it there: the memory of that "
+            "GPU holds it once for each rank",
             'torch.load(path, map_location="cpu")',
             steps=(shown(saved, project, "saved by one rank, from a model on its GPU"),),
             confidence=Confidence.LIKELY,

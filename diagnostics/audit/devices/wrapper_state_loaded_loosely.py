@@ -48,8 +48,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(loaded, project),
             loaded.node,
-            'each key of this state begins with "module.", none of the model\'s does, and strict=False says nothing of it: '
-            "nothing is loaded",
+            'each key of this state begins with "module.", none of the model\'s does, and strict=False says nothing of '
+            "it: nothing is loaded",
             "save the state of the model inside: model.module.state_dict(); look at what load_state_dict gives back",
             steps=(shown(saved, project, "saved from the wrapper here"),),
             confidence=Confidence.LIKELY,

@@ -57,7 +57,7 @@ _PREPARES = re.compile(r"download|pre_?process|prepare_data|tokeni[sz]e|untar|un
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the reads of what rank 0 has just written, with nothing between that waits."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_after_blocks(file, project), file, project, _run)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
@@ -65,15 +65,15 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(loaded, project),
             loaded.node,
-            "every rank reads here what one rank alone has just written, and nothing between makes them wait: they find no "
-            "file, an old one, or half of one",
+            "every rank reads here what one rank alone has just written, and nothing between makes them wait: they "
+            "find no file, an old one, or half of one",
             "dist.barrier() between the two",
             steps=(shown(saved, project, "written by one rank here"),),
             confidence=Confidence.LIKELY,
         )
 
 
-def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+def _after_blocks(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         for block, rest in _blocks(function.syntax):
             if admits_rank_zero(block.test, function, project) is True and not _leaves(block.body):

@@ -60,8 +60,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(thawed, project),
             thawed.node,
-            "these parameters were frozen when DDP was built around the model, and are trained from here on: DDP has no "
-            "hook for them, so every rank trains its own copy",
+            "these parameters were frozen when DDP was built around the model, and are trained from here on: DDP has "
+            "no hook for them, so every rank trains its own copy",
             "wrap again after unfreezing, or wrap with all of them trained and give the frozen ones a rate of 0",
             steps=(shown(frozen, project, "frozen here"), shown(wrap, project, "wrapped here")),
             confidence=Confidence.LIKELY,

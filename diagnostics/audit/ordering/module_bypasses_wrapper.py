@@ -56,7 +56,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             home(past, project),
             past.node,
             f"{ast.unparse(past.node.func) if isinstance(past.node, ast.Call) else 'this'}() is the model inside of "
-            f"{wrap.name.rpartition('.')[2]}, and its result is trained on: the gradients are not averaged over the ranks",
+            f"{wrap.name.rpartition('.')[2]}, and its result is trained on: the gradients are not "
+            "averaged over the ranks",
             "call the wrapped model itself",
             steps=(shown(wrap, project, "it is wrapped here"), shown(backward, project, "backward")),
             confidence=Confidence.LIKELY,

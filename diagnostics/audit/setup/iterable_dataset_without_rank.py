@@ -30,9 +30,9 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.executed.workers import whole_streams
 from diagnostics.static.execution.events import Execution
-from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
@@ -66,8 +66,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             project.file_with(stream.kind.module),
             begun,
-            f"{kind.name} is read by several data workers, and nothing in it asks which one it is in: each hands over all "
-            "of its samples",
+            f"{kind.name} is read by several data workers, and nothing in it asks which one it is in: each hands over "
+            "all of its samples",
             "take each num_workers-th sample, by torch.utils.data.get_worker_info()",
             steps=(shown(loader, project, "several workers read it"),),
             confidence=Confidence.LIKELY,

@@ -56,7 +56,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             loader.node,
             "each data worker gets a copy of the data set's own generator, and draws the same numbers from it: what is "
             "random in a sample repeats from worker to worker, and in each epoch",
-            "draw from torch's or numpy's generator of the worker, or make one in worker_init_fn from torch.initial_seed()",
+            "draw from torch's or numpy's generator of the worker, or make one in worker_init_fn from "
+            "torch.initial_seed()",
             steps=(shown(generator, project, "the generator, made before there are workers"),),
             confidence=Confidence.LIKELY,
         )

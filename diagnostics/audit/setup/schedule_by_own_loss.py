@@ -57,8 +57,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(stepped, project),
             stepped.node,
-            "the learning rate follows a number that each rank measures on its own samples: the ranks lower it in other "
-            "epochs, and their weights part",
+            "the learning rate follows a number that each rank measures on its own samples: the ranks lower it in "
+            "other epochs, and their weights part",
             "average the number over the ranks first: dist.all_reduce(loss, op=dist.ReduceOp.AVG)",
             steps=(step(project.file_with(stepped.function), samples.node or stepped.node, "the samples of this rank"),)
             if samples.function is stepped.function

@@ -58,7 +58,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
     for sampler, loop, other in same_order_for_ever(execution):
-        told = (shown(other, project, "the loader is told, which has no set_epoch: its sampler is not"),) if other else ()
+        told = (
+            (shown(other, project, "the loader is told, which has no set_epoch: its sampler is not"),) if other else ()
+        )
         yield violation(
             home(sampler, project),
             sampler.node or loop.node,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.static.executed.training import loader_of, sampler_of, within
-from diagnostics.static.execution.events import Event, Execution, Loop
+from diagnostics.static.execution.events import Event, Execution, OpenLoop
 from diagnostics.static.execution.library import LOADER, SAMPLER
 from diagnostics.static.execution.values import Const, Made, Value, same
 
@@ -14,7 +14,7 @@ _LENGTHS = {"CosineAnnealingLR": (1, "T_max"), "LinearLR": (3, "total_iters"), "
 _SCHEDULES = "torch.optim.lr_scheduler."
 
 
-def same_order_for_ever(execution: Execution) -> Iterator[tuple[Made, Loop, Event | None]]:
+def same_order_for_ever(execution: Execution) -> Iterator[tuple[Made, OpenLoop, Event | None]]:
     """Yields (sampler, loop over the epochs, a set_epoch that something else was asked) for training loaders."""
     told = [one for one in execution.events if one.name == ".set_epoch"]
     if any(not isinstance(one.owner, Made) or one.owner.name not in (SAMPLER, LOADER) for one in told):
@@ -25,7 +25,9 @@ def same_order_for_ever(execution: Execution) -> Iterator[tuple[Made, Loop, Even
         sampler = sampler_of(loader) if loader is not None else None
         if sampler is None or id(sampler) in done or not begun.loops or not _shuffles(sampler):
             continue
-        trains = any(one.name in _TRAINS and not one.without_gradients and within(one, begun) for one in execution.events)
+        trains = any(
+            one.name in _TRAINS and not one.without_gradients and within(one, begun) for one in execution.events
+        )
         if trains and not any(one.owner is sampler for one in told) and _goes_round(begun.loops[-1]):
             done.add(id(sampler))
             yield sampler, begun.loops[-1], next((one for one in told if one.owner is loader), None)
@@ -36,7 +38,7 @@ def _shuffles(sampler: Made) -> bool:
     return given is None or (isinstance(given, Const) and given.value is True)
 
 
-def _goes_round(loop: Loop) -> bool:
+def _goes_round(loop: OpenLoop) -> bool:
     """Whether a loop counts, and not over loaders, folds or settings."""
     over = loop.over
     if isinstance(over, Made) and over.name == "enumerate" and over.args:
@@ -44,7 +46,7 @@ def _goes_round(loop: Loop) -> bool:
     return over is None or (isinstance(over, Made) and over.name.rpartition(".")[2] in ("range", "trange", "count"))
 
 
-def epoch_schedules_stepped_by_batch(execution: Execution) -> Iterator[tuple[Event, Made, Loop]]:
+def epoch_schedules_stepped_by_batch(execution: Execution) -> Iterator[tuple[Event, Made, OpenLoop]]:
     """Yields (step, scheduler, loop over the epochs) where its length is their number, and each batch steps it."""
     for one in execution.named(".step"):
         kind = one.owner.name if isinstance(one.owner, Made) else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.training import is_distributed, meets
-from diagnostics.static.execution.events import Event, Execution, Guard, Loop
+from diagnostics.static.execution.events import Event, Execution, Guard, OpenLoop
 from diagnostics.static.execution.values import Made
 
 _LEAPS = ("break", "return", "continue")
@@ -33,7 +33,11 @@ def own_leaps(execution: Execution) -> Iterator[OwnLeap]:
         guard = leap.guards[-1]
         samples = own.of(guard.test)
         loop = _left(leap)
-        if samples is None or loop is None or leap.frames and leap.name == "return" and loop.function is not leap.function:
+        if (
+            samples is None
+            or loop is None
+            or (leap.frames and leap.name == "return" and loop.function is not leap.function)
+        ):
             continue
         inside = [
             one for place, one in enumerate(execution.events)
@@ -43,7 +47,7 @@ def own_leaps(execution: Execution) -> Iterator[OwnLeap]:
             yield OwnLeap(leap=leap, guard=guard, samples=samples, met=inside[0])
 
 
-def _left(leap: Event) -> Loop | None:
+def _left(leap: Event) -> OpenLoop | None:
     """Returns the loop that is left, or whose round is."""
     own = [loop for loop in leap.loops if loop.function is leap.function]
     if leap.name == "return":

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.static.executed.training import is_part, wrapper_of
-from diagnostics.static.execution.events import Event, Execution, Loop
+from diagnostics.static.execution.events import Event, Execution, OpenLoop
 from diagnostics.static.execution.values import Instance, Made, Value, sources
 
 
-def left_in_eval(execution: Execution) -> Iterator[tuple[Event, Event, Loop]]:
+def left_in_eval(execution: Execution) -> Iterator[tuple[Event, Event, OpenLoop]]:
     """Yields (eval(), backward pass, the loop that comes to both) where no train() stands in that loop."""
     for turned in execution.named(".eval"):
         model = _inner(turned.owner)
-        if model is None or turned.frames and turned.is_handled:
+        if model is None or (turned.frames and turned.is_handled):
             continue
         for backward in execution.named(".backward"):
             loop = next((one for one in reversed(backward.loops) if any(one is each for each in turned.loops)), None)
@@ -26,7 +26,7 @@ def left_in_eval(execution: Execution) -> Iterator[tuple[Event, Event, Loop]]:
             break
 
 
-def _may_come_before(turned: Event, backward: Event, loop: Loop) -> bool:
+def _may_come_before(turned: Event, backward: Event, loop: OpenLoop) -> bool:
     """Whether the loop goes round again behind eval(): not where each round makes a model of its own."""
     model = _inner(turned.owner)
     if not isinstance(model, (Instance, Made)) or model.function is None or model.node is None:
@@ -37,7 +37,9 @@ def _may_come_before(turned: Event, backward: Event, loop: Loop) -> bool:
 
 def _inner(value: Value | None) -> Value | None:
     wrapper = wrapper_of(value)
-    return wrapper.argument(0, "module") if wrapper is not None else value if isinstance(value, (Instance, Made)) else None
+    return (
+        wrapper.argument(0, "module") if wrapper is not None else value if isinstance(value, (Instance, Made)) else None
+    )
 
 
 def _is_same(value: Value | None, model: Value) -> bool:
@@ -47,4 +49,6 @@ def _is_same(value: Value | None, model: Value) -> bool:
 
 def _is_of(backward: Event, model: Value) -> bool:
     """Whether a loss comes from a model."""
-    return any(isinstance(one, Made) and one.name == "()" and _inner(one.owner) is model for one in sources(backward.owner))
+    return any(
+        isinstance(one, Made) and one.name == "()" and _inner(one.owner) is model for one in sources(backward.owner)
+    )

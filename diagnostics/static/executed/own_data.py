@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.agent.shared import operations
-from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Choice, Items, Made, Table, Value
 from diagnostics.static.executed.training import loader_of, operation, sampler_of
+from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.values import Items, Made, Mapped, OneOf, Value
 
 _MOST = 600
 # What gives every rank the same, by whatever object it is asked for.
-_AGREEING = frozenset(operations.SHARED) | {"gather_for_metrics", "compute", "sync", "synchronize", "synchronize_between_processes",
-                                 "all_gather_object", "reduce_mean", "reduce_dict"}  # fmt: skip
+_AGREEING = frozenset(operations.SHARED) | frozenset(
+    [
+        "gather_for_metrics",
+        "compute",
+        "sync",
+        "synchronize",
+        "synchronize_between_processes",
+        "reduce_mean",
+        "reduce_dict",
+    ]
+)
 _SIZES = frozenset(["len", ".shape", ".size", ".numel", ".ndim", ".dtype", ".device", ".dim", "isinstance", "hasattr"])
 
 
@@ -26,8 +35,15 @@ class OwnData:
 
     def _note(self, event: Event) -> None:
         name = operation(event)
-        if name in operations.SHARED or (name and name in operations.PICKLED) or (not name and self._is_agreeing(event)):
-            for given in (*event.args[:1], *(event.keywords[key] for key in operations.TENSORS if key in event.keywords)):
+        if (
+            name in operations.SHARED
+            or (name and name in operations.PICKLED)
+            or (not name and self._is_agreeing(event))
+        ):
+            for given in (
+                *event.args[:1],
+                *(event.keywords[key] for key in operations.TENSORS if key in event.keywords),
+            ):
                 self._agreed.update(id(one) for one in _flat(given))
             if event.value is not None:
                 self._agreed.add(id(event.value))
@@ -56,9 +72,9 @@ class OwnData:
                 if one.name.rpartition(".")[2] in _AGREEING:
                     continue
                 waiting += [one.owner, *one.args, *one.keywords.values()]
-            elif isinstance(one, Choice):
+            elif isinstance(one, OneOf):
                 waiting += [*one.options, *one.tests]
-            elif isinstance(one, (Items, Table)):
+            elif isinstance(one, (Items, Mapped)):
                 waiting += _flat(one)
         return None
 
@@ -75,9 +91,9 @@ class OwnData:
             seen.add(id(one))
             if isinstance(one, Made):
                 waiting += [one.owner, *one.args, *one.keywords.values()]
-            elif isinstance(one, Choice):
+            elif isinstance(one, OneOf):
                 waiting += one.options
-            elif isinstance(one, (Items, Table)):
+            elif isinstance(one, (Items, Mapped)):
                 waiting += _flat(one)
         return False
 
@@ -85,6 +101,6 @@ class OwnData:
 def _flat(value: Value) -> Sequence[Value]:
     if isinstance(value, Items):
         return [value, *value.items]
-    if isinstance(value, Table):
+    if isinstance(value, Mapped):
         return [value, *(one for one in value.fields.values() if isinstance(one, Value))]
     return [value]

@@ -1,4 +1,4 @@
-"""Learning rates that follow a number of the rank's own; sums over all ranks that are divided by one's own count. Pure."""
+"""Rates that follow a number of the rank's own; sums over all ranks that are divided by its own count. Pure."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def _values(execution: Execution) -> Iterator[Made]:
     seen: set[int] = set()
     for event in execution.events:
         for given in (event.owner, *event.args, *event.keywords.values()):
-            for one in _new(given, seen):
-                yield one
+            yield from _new(given, seen)
 
 
 def _new(value: Value | None, seen: set[int]) -> Iterator[Made]:

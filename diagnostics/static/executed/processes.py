@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Callable_, Made, Value, options, sources
+from diagnostics.static.execution.values import Made, Procedure, Value, options, sources
 
 _QUEUES = ("Queue", "JoinableQueue")
 
@@ -19,7 +19,11 @@ def joined_before_drained(execution: Execution) -> Iterator[tuple[Event, Event, 
             continue
         for process in _processes(joined.owner):
             for queue in _queues(process):
-                taken = [place for place, one in enumerate(events) if one.name in (".get", ".get_nowait") and _is(one.owner, queue)]
+                taken = [
+                    place
+                    for place, one in enumerate(events)
+                    if one.name in (".get", ".get_nowait") and _is(one.owner, queue)
+                ]
                 if taken and taken[0] > at:
                     yield joined, events[taken[0]], queue
 
@@ -32,7 +36,7 @@ def _processes(value: Value | None) -> Iterator[Made]:
 
 def _queues(process: Made) -> Iterator[Made]:
     target = process.keywords.get("target")
-    if not isinstance(target, Callable_) or not any(
+    if not isinstance(target, Procedure) or not any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "put"
         for node in target.function.nodes_of(ast.Call)
     ):

@@ -1,4 +1,4 @@
-"""Which rounds of a loop are synchronised and in which the optimizer steps, by the tests on the loop's counter. Pure."""
+"""Which rounds of a loop are synchronised and in which the optimizer steps, by tests on the loop's counter. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Choice, Const, Made, Value
+from diagnostics.static.execution.values import Const, Made, OneOf, Value
 
 _EVERY = 4  # micro-batches of a step, where their number is not known
 _MANY = 1000  # batches of an epoch
@@ -50,7 +50,7 @@ def _wrong_round(backward: Event, step: Event, context: Value) -> ast.AST | None
 
 
 def _is_no_sync(value: Value) -> bool:
-    return isinstance(value, Choice) and any(isinstance(one, Made) and one.name == ".no_sync" for one in value.options)
+    return isinstance(value, OneOf) and any(isinstance(one, Made) and one.name == ".no_sync" for one in value.options)
 
 
 def _is_scheduler(step: Event) -> bool:
@@ -59,7 +59,7 @@ def _is_scheduler(step: Event) -> bool:
 
 def _kept(context: Value, number: int) -> tuple[bool, ast.AST] | None:
     """Returns whether a round is under no_sync, and by which test."""
-    if not isinstance(context, Choice) or not context.conditions:
+    if not isinstance(context, OneOf) or not context.conditions:
         return None
     for option, under in zip(context.options, context.conditions, strict=True):
         told = [_computed(test, number) for test, _, _ in under]

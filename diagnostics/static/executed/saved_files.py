@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.static.executed.training import is_distributed, meets, operation, wrapper_of
+from diagnostics.static.executed.training import is_distributed, meets, wrapper_of
 from diagnostics.static.execution.events import Event, Execution, Guard
 from diagnostics.static.execution.values import Const, Made, Name, Value, options, same, sources
 
@@ -53,7 +53,10 @@ def read_while_written(execution: Execution) -> Iterator[tuple[Event, Event, Gua
         guard = on_one_rank(saved) if saved.name == "torch.save" else None
         for place in range(at + 1, len(events)) if guard is not None else ():
             one = events[place]
-            if meets(one) and on_one_rank(one) is None or one.name.rpartition(".")[2] in ("wait_for_everyone", "sleep"):
+            if (meets(one) and on_one_rank(one) is None) or one.name.rpartition(".")[2] in (
+                "wait_for_everyone",
+                "sleep",
+            ):
                 break
             if one.name == "torch.load" and on_one_rank(one) is None and same_path(path_of(saved), path_of(one)):
                 yield saved, one, guard  # type: ignore[misc] # asked for above
@@ -69,8 +72,14 @@ def loaded_loosely(execution: Execution) -> Iterator[tuple[Event, Event]]:
         strict = one.argument(1, "strict")
         if not (isinstance(strict, Const) and strict.value is False) or wrapper_of(one.owner) is not None:
             continue
-        loads = [each for each in sources(one.argument(0, "state_dict")) if isinstance(each, Made) and each.name == "torch.load"]
-        found = next((each for each in saves for load in loads if load.args and same_path(path_of(each), load.args[0])), None)
+        loads = [
+            each
+            for each in sources(one.argument(0, "state_dict"))
+            if isinstance(each, Made) and each.name == "torch.load"
+        ]
+        found = next(
+            (each for each in saves for load in loads if load.args and same_path(path_of(each), load.args[0])), None
+        )
         if found is not None:
             yield one, found
 
@@ -85,12 +94,18 @@ def loaded_onto_one_device(execution: Execution) -> Iterator[tuple[Event, Event]
     """Yields (load, save) where each rank loads what one saved from its GPU, with no word of where to."""
     if not is_distributed(execution):
         return
-    moved = [one for one in execution.events if one.name == ".cuda" or (one.name == ".to" and _is_gpu(one.argument(0, "device")))]
+    moved = [
+        one
+        for one in execution.events
+        if one.name == ".cuda" or (one.name == ".to" and _is_gpu(one.argument(0, "device")))
+    ]
     saves = [one for one in execution.named("torch.save") if moved and _holds_states(one.argument(0, "obj"))]
     for one in execution.named("torch.load"):
         if one.argument(1, "map_location") is None and on_one_rank(one) is None:
             found = next((each for each in saves if on_one_rank(each) and same_path(path_of(each), path_of(one))), None)
-            moved_away = found is None and next((each for each in saves if on_one_rank(each) and _renamed(execution, each, one)), None)
+            moved_away = found is None and next(
+                (each for each in saves if on_one_rank(each) and _renamed(execution, each, one)), None
+            )
             if found or moved_away:
                 yield one, found or moved_away  # type: ignore[misc] # one of them is
 
@@ -104,14 +119,11 @@ def _renamed(execution: Execution, saved: Event, loaded: Event) -> bool:
 
 def _is_gpu(value: Value | None) -> bool:
     found = [one for one in sources(value) if isinstance(one, Const)]
-    return any(isinstance(one.value, str) and (one.value.startswith("cuda") or one.value == "LOCAL_RANK") for one in found)
+    return any(
+        isinstance(one.value, str) and (one.value.startswith("cuda") or one.value == "LOCAL_RANK") for one in found
+    )
 
 
 def _holds_states(value: Value | None) -> bool:
     found = [one for one in sources(value) if isinstance(one, Made)]
     return any(one.name == ".state_dict" for one in found) and not any(one.name in (".cpu", ".to") for one in found)
-
-
-def operations_of(execution: Execution) -> set[str]:
-    """Returns the operations of torch.distributed that a program comes to."""
-    return {operation(one) for one in execution.events} - {""}

@@ -21,9 +21,15 @@ def clipped_while_scaled(execution: Execution) -> Iterator[tuple[Event, Made, Ev
                 scaled.append((scaler, one))
     for clip in execution.named(*_CLIPS) if scaled else ():
         for scaler, backward in scaled:
-            unscaled = any(one.owner is scaler or not isinstance(one.owner, Made) for one in execution.named(".unscale_"))
+            unscaled = any(
+                one.owner is scaler or not isinstance(one.owner, Made) for one in execution.named(".unscale_")
+            )
             steps = any(one.owner is scaler for one in execution.named(".step"))
-            if not unscaled and steps and {loop.node for loop in clip.loops} >= {loop.node for loop in backward.loops[:1]}:
+            if (
+                not unscaled
+                and steps
+                and {loop.node for loop in clip.loops} >= {loop.node for loop in backward.loops[:1]}
+            ):
                 yield clip, scaler, backward
                 break
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.static.executed.training import parts
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.library import LOADER
 from diagnostics.static.execution.values import Const, Instance, Made, Name
-from diagnostics.static.executed.training import parts
 
-_GENERATORS = frozenset(["numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "numpy.random.Generator"])
+_GENERATORS = frozenset(
+    ["numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "numpy.random.Generator"]
+)
 _WORKER = frozenset(["get_worker_info", "worker_id", "worker_info", "getpid", "num_workers", "split_dataset_by_node"])
 _ITERABLE = "torch.utils.data.IterableDataset"
 
@@ -28,9 +30,10 @@ def copied_generators(execution: Execution) -> Iterator[tuple[Event, Made]]:
 def _drawn_from(data: Instance) -> Iterator[Made]:
     """Yields the generators that an object, or one in it, keeps and uses after it was made."""
     for part in parts(data):
-        for name, value in part.fields.items() if isinstance(part, Instance) else ():
-            if isinstance(value, Made) and value.name in _GENERATORS and _uses(part, name):
-                yield value
+        if isinstance(part, Instance):
+            for name, value in part.fields.items():
+                if isinstance(value, Made) and value.name in _GENERATORS and _uses(part, name):
+                    yield value
 
 
 def _uses(part: Instance, name: str) -> bool:
@@ -44,7 +47,9 @@ def whole_streams(execution: Execution) -> Iterator[tuple[Event, Instance]]:
         data = one.argument(0, "dataset")
         if isinstance(data, Instance) and _has_workers(one) and "worker_init_fn" not in one.keywords:
             direct = {base.name for base in data.kind.bases if isinstance(base, Name)}
-            if _ITERABLE in direct and not any(_asks_worker(each) for each in parts(data) if isinstance(each, Instance)):
+            if _ITERABLE in direct and not any(
+                _asks_worker(each) for each in parts(data) if isinstance(each, Instance)
+            ):
                 yield one, data
 
 

@@ -13,8 +13,22 @@ from diagnostics.static.execution.events import NO_GRAD, Entered
 from diagnostics.static.execution.objects import Objects
 from diagnostics.static.execution.state import MOST_DEPTH
 from diagnostics.static.execution.values import (
-    UNKNOWN, Callable_, Choice, Class, Const, Generator, Instance, Items, Made, Name, Partial, Scope, Super, Table,
-    Value, joined,
+    UNKNOWN,
+    Class,
+    Const,
+    Generator,
+    Instance,
+    Items,
+    Made,
+    Mapped,
+    Name,
+    OneOf,
+    Partial,
+    Procedure,
+    Scope,
+    Super,
+    Value,
+    joined,
 )  # fmt: skip
 from diagnostics.static.program.functions import is_generator
 
@@ -24,11 +38,11 @@ if TYPE_CHECKING:
 _MOST_AT_ONCE = 2  # of one function within itself
 
 
-class Calls(Objects):
+class CallEvaluation(Objects):
     """What a call gives and what happens in it."""
 
     @abstractmethod
-    def run_body(self, callee: Callable_, scope: Scope) -> Value:
+    def run_body(self, callee: Procedure, scope: Scope) -> Value:
         """Runs the statements of a function; returns what it gives back."""
 
     def called(self, node: ast.Call, scope: Scope) -> Value:
@@ -75,7 +89,7 @@ class Calls(Objects):
             value = self.evaluate(given.value, scope)
             if given.arg is not None:
                 keywords[given.arg] = value
-            elif isinstance(value, Table):
+            elif isinstance(value, Mapped):
                 keywords |= {str(key): each for key, each in value.fields.items()}
             else:
                 keywords["**"] = value
@@ -88,9 +102,9 @@ class Calls(Objects):
         self.state.step()
         if isinstance(callee, Partial):
             return self.call(callee.callee, [*callee.args, *args], {**callee.keywords, **keywords}, node, scope)
-        if isinstance(callee, Choice):
+        if isinstance(callee, OneOf):
             return joined([self.call(one, args, keywords, node, scope) for one in callee.options], callee.tests)
-        if isinstance(callee, Callable_):
+        if isinstance(callee, Procedure):
             return self.enter(callee, args, keywords, node, scope)
         if isinstance(callee, Class):
             return self._instance(callee, args, keywords, node, scope)
@@ -137,7 +151,9 @@ class Calls(Objects):
             return self._is_instance(args[0], args[1], node)
         if name == "map" and len(args) == 2:
             found: list[Value] = []
-            whole = self.each(args[1], node, lambda one: found.append(self.call(args[0], (one,), {}, node, scope)), scope)
+            whole = self.each(
+                args[1], node, lambda one: found.append(self.call(args[0], (one,), {}, node, scope)), scope
+            )
             return Items({"items": tuple(found)}, not whole)
         if name == "next" and args:
             items, _ = library.items_of(args[0], node)
@@ -146,24 +162,24 @@ class Calls(Objects):
         if name in ("list", "tuple", "sorted", "reversed", "set") and len(args) == 1 and isinstance(args[0], Items):
             return Items({"items": args[0].items}, args[0].open)
         if name == "dict" and not args and "**" not in keywords:
-            return Table(dict(keywords))
+            return Mapped(dict(keywords))
         if name in ("list", "set", "collections.deque") and not args:
             return Items({"items": ()})
         if name == "len" and len(args) == 1 and isinstance(args[0], Items) and not args[0].open:
             return Const(len(args[0].items))
-        if name == "callable" and args and isinstance(args[0], (Callable_, Class, Partial)):
+        if name == "callable" and args and isinstance(args[0], (Procedure, Class, Partial)):
             return Const(True)
         if name in library.LAUNCHERS:
             self._leaves(name, None, args, keywords, node, scope)
             started = args[0] if args else keywords.get(library.LAUNCHERS[name], UNKNOWN)
-            if isinstance(started, (Callable_, Partial)):
+            if isinstance(started, (Procedure, Partial)):
                 given = keywords.get("args", args[1] if len(args) > 1 else None)
                 rest = given.items if isinstance(given, Items) else ()
                 spawned = name.startswith("torch.multiprocessing")
                 self.call(started, [Made("rank", node=node), *rest] if spawned else [], {}, node, scope)
             return UNKNOWN
         if last == "lru_cache" or name == "functools.cache":
-            return args[0] if args and isinstance(args[0], Callable_) else None
+            return args[0] if args and isinstance(args[0], Procedure) else None
         return None
 
     def _has(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
@@ -176,10 +192,15 @@ class Calls(Objects):
 
     def _is_instance(self, value: Value, kinds: Value, node: ast.AST) -> Value:
         wanted = kinds.items if isinstance(kinds, Items) else (kinds,)
-        if isinstance(value, Made) and value.name[:1].isalpha() and all(isinstance(one, (Name, Class)) for one in wanted):
+        if (
+            isinstance(value, Made)
+            and value.name[:1].isalpha()
+            and all(isinstance(one, (Name, Class)) for one in wanted)
+        ):
             if any(isinstance(one, Name) and one.name == value.name for one in wanted):
                 return Const(True)
-            if value.name in library.WRAPPERS and all(isinstance(one, Class) or one.name in library.WRAPPERS for one in wanted if isinstance(one, (Name, Class))):  # fmt: skip
+            kinds_told = [one.name for one in wanted if isinstance(one, Name)]
+            if value.name in library.WRAPPERS and library.WRAPPERS.issuperset(kinds_told):
                 return Const(False)
         if isinstance(value, Instance) and all(isinstance(one, Class) for one in wanted):
             return Const(any(one is kind for kind in self.lineage(value.kind) for one in wanted))
@@ -196,7 +217,7 @@ class Calls(Objects):
     ) -> Value:
         made = Instance(kind, node, scope.function)
         start = self.of_object(made, "__init__", node, scope)
-        if isinstance(start, Callable_):
+        if isinstance(start, Procedure):
             self.call(start, args, keywords, node, scope)
             return made
         inside = Scope({}, kind.scope, kind.module)
@@ -220,7 +241,7 @@ class Calls(Objects):
         return self.evaluate(value, scope)
 
     def enter(
-        self, callee: Callable_, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
+        self, callee: Procedure, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
         """Runs a function of the project."""
         inside = [one.function for one in self.state.frames]
@@ -237,7 +258,7 @@ class Calls(Objects):
             return self.run_body(callee, local)
 
     @contextmanager
-    def _entered(self, callee: Callable_, node: ast.AST, scope: Scope) -> Iterator[None]:
+    def _entered(self, callee: Procedure, node: ast.AST, scope: Scope) -> Iterator[None]:
         state = self.state
         frames, withs = state.frames, state.withs
         state.frames = (*frames, Entered(callee.function, node, scope.function))
@@ -276,7 +297,7 @@ class Calls(Objects):
             self.state.frames = frames
 
     def _parameters(
-        self, callee: Callable_, given: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST
+        self, callee: Procedure, given: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST
     ) -> dict[str, Value]:
         syntax = callee.function.syntax
         if isinstance(syntax, ast.Module):
@@ -294,5 +315,5 @@ class Calls(Objects):
             found[arguments.vararg.arg] = Items({"items": tuple(given[len(positional) :])})
         if arguments.kwarg is not None:
             more = rest.pop("**", None)
-            found[arguments.kwarg.arg] = Table(dict(rest), more is not None)
+            found[arguments.kwarg.arg] = Mapped(dict(rest), more is not None)
         return found

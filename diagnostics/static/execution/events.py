@@ -11,7 +11,7 @@ from diagnostics.static.program.functions import Function
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Loop:
+class OpenLoop:
     """A loop that is being gone round: its statement, and what is looped over (None: `while`)."""
 
     node: ast.AST
@@ -40,12 +40,12 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attempt:
+class TriedBlock:
     """A `try` whose body runs, and the loops around it."""
 
     node: ast.Try
     function: Function
-    loops: tuple[Loop, ...]
+    loops: tuple[OpenLoop, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,11 +63,11 @@ class Event:
     args: Sequence[Value] = ()
     keywords: Mapping[str, Value] = field(default_factory=dict)
     value: Value | None = None
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[OpenLoop, ...] = ()
     guards: tuple[Guard, ...] = ()
     withs: tuple[Value, ...] = ()
     frames: tuple[Entered, ...] = ()
-    tries: tuple[Attempt, ...] = ()
+    tries: tuple[TriedBlock, ...] = ()
 
     def argument(self, position: int, name: str) -> Value | None:
         """Returns what was given at a position or by a name."""
@@ -86,7 +86,9 @@ class Event:
         return any(one.handler for one in self.guards)
 
 
-NO_GRAD = frozenset(["torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.grad_mode.no_grad"])
+NO_GRAD = frozenset(
+    ["torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.grad_mode.no_grad"]
+)
 
 
 @dataclass(slots=True)

@@ -1,24 +1,27 @@
-"""What library functions mean to the values of a program: builtins, containers, and what gives its own object back. Pure."""
+"""What library functions mean to the values of a program: builtins, containers, what gives its object back. Pure."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from diagnostics.static.execution.values import UNKNOWN, Const, Items, Made, Mapped, OneOf, Value, joined
 from diagnostics.static.program.functions import Function
-from diagnostics.static.execution.values import UNKNOWN, Choice, Const, Items, Made, Name, Table, Value, joined
 
 # Methods of modules and tensors whose result is the object, or a copy that stands for it.
 ITSELF = frozenset(
     ["to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_", "compile", "type",
      "share_memory", "pin_memory", "contiguous", "manual_seed", "to_empty", "apply"]
 )  # fmt: skip
-SAME_ITEMS = frozenset(["list", "tuple", "sorted", "reversed", "iter", "set", "frozenset", "tqdm.tqdm", "tqdm.auto.tqdm",
-                        "itertools.chain", "copy.copy", "copy.deepcopy", "enumerate", "zip", "tqdm.trange"])  # fmt: skip
+SAME_ITEMS = frozenset(
+    ["list", "tuple", "sorted", "reversed", "iter", "set", "frozenset", "enumerate", "zip", "itertools.chain",
+     "copy.copy", "copy.deepcopy", "tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.trange"]
+)  # fmt: skip
 LAUNCHERS = {
-    "torch.multiprocessing.spawn": "fn", "torch.multiprocessing.start_processes": "fn",
-    "torch.multiprocessing.spawn.spawn": "fn", "fire.Fire": "component", "absl.app.run": "main", "typer.run": "function",
-    "accelerate.notebook_launcher": "function", "tyro.cli": "f",
+    "torch.multiprocessing.spawn": "fn", "torch.multiprocessing.start_processes": "fn", "fire.Fire": "component",
+    "torch.multiprocessing.spawn.spawn": "fn", "absl.app.run": "main", "typer.run": "function", "tyro.cli": "f",
+    "accelerate.notebook_launcher": "function",
 }  # fmt: skip
 WRAPPERS = frozenset(
     ["torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.FullyShardedDataParallel",
@@ -55,7 +58,7 @@ def items_of(value: Value, node: ast.AST, depth: int = 4) -> tuple[tuple[Value, 
     """Returns what a loop over a value gets, one after the other, and whether these are all and each."""
     if isinstance(value, Items):
         return value.items, not value.open
-    if isinstance(value, Table):
+    if isinstance(value, Mapped):
         return tuple(Const(key) for key in value.fields), not value.open
     if isinstance(value, Made) and depth:
         if value.name == "enumerate" and value.args:
@@ -79,7 +82,7 @@ def items_of(value: Value, node: ast.AST, depth: int = 4) -> tuple[tuple[Value, 
             numbers = [one.value for one in value.args if isinstance(one, Const)]
             if all(isinstance(one, int) for one in numbers) and 0 < len(range(*numbers)) <= 2:
                 return tuple(Const(number) for number in range(*numbers)), True
-    if isinstance(value, Choice):
+    if isinstance(value, OneOf):
         found = [items_of(one, node, depth - 1) for one in value.options] if depth else []
         firsts = [each[0] for each, _ in found if each]
         return ((joined(firsts, value.tests),) if firsts else (Made("item", owner=value, node=node),)), False
@@ -97,7 +100,7 @@ def of_container(
             return Const(None), (*owner.items, *args[0].items)
         if name == "pop" and owner.items:
             return owner.items[0 if args and isinstance(args[0], Const) and args[0].value == 0 else -1], None
-    if isinstance(owner, Table):
+    if isinstance(owner, Mapped):
         if name == "items":
             pairs = tuple(Items({"items": (Const(key), one)}) for key, one in owner.fields.items())
             return Items({"items": pairs}, owner.open), None
@@ -107,6 +110,10 @@ def of_container(
         if name == "get" and args and isinstance(args[0], Const) and args[0].value in owner.fields:
             return owner.fields[args[0].value], None
     return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
 
 
 def computed(operator: str, left: Value, right: Value, node: ast.AST, function: Function | None = None) -> Value:
@@ -121,16 +128,11 @@ def computed(operator: str, left: Value, right: Value, node: ast.AST, function: 
     return Made(operator, args=(left, right), node=node, function=function)
 
 
-_OPERATORS = {
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": lambda a, b: a + b if not isinstance(a, str) or len(a) + len(b) < 1000 else a,
-    "-": lambda a, b: a - b, "*": lambda a, b: a * b if isinstance(a, (int, float)) and isinstance(b, (int, float)) else a,
+    "-": lambda a, b: a - b, "*": lambda a, b: a * b if _is_number(a) and _is_number(b) else a,
     "/": lambda a, b: a / b, "//": lambda a, b: a // b, "%": lambda a, b: a % b,
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "is": lambda a, b: a is b or a == b,
     "is not": lambda a, b: not (a is b or a == b), "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
-
-
-def builtin(name: str) -> Name:
-    """Returns a name that no scope has: a builtin, or what a star import brought."""
-    return Name(name)

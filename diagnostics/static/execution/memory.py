@@ -1,4 +1,4 @@
-"""What is written while a program is run: both ways of a test begin with the same state, and are joined behind it. Pure."""
+"""What is written while a program runs: both ways of a test begin with the same state, joined behind it. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Flow(Enum):
 LEAVES_FUNCTION = frozenset([Flow.RETURN, Flow.RAISE])
 
 
-class Memory:
+class Journal:
     """Every write to names and attributes, so that it can be taken back."""
 
     def __init__(self) -> None:

@@ -6,9 +6,18 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from diagnostics.static.execution.state import State
+from diagnostics.static.execution.state import RunState
 from diagnostics.static.execution.values import (
-    Callable_, Class, Const, Instance, Made, Module, Name, Scope, Super, Value,
+    Class,
+    Const,
+    ImportedFile,
+    Instance,
+    Made,
+    Name,
+    Procedure,
+    Scope,
+    Super,
+    Value,
 )  # fmt: skip
 
 _MOST_BASES = 12
@@ -18,7 +27,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class Objects(ABC):
     """What is known of objects; the abstract ones are told by those who inherit."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: RunState) -> None:
         self.state = state
 
     @abstractmethod
@@ -61,13 +70,13 @@ class Objects(ABC):
         if file:
             last = original.rpartition(".")[2]
             found = self.run_file(file).fields.get(last) if file != function.file else None
-            return found if found is not None else Module(file)
+            return found if found is not None else ImportedFile(file)
         bound = project.bound(function.file)
         if name in bound:
             return Name(project.expanded(bound[name]))
         return Name("torch.distributed" if name == "dist" else name)
 
-    def of_module(self, module: Module, name: str, scope: Scope) -> Value:
+    def of_module(self, module: ImportedFile, name: str, scope: Scope) -> Value:
         """Returns what a file of the project holds under a name."""
         inside = self.run_file(module.file)
         found = inside.fields.get(name)
@@ -89,7 +98,7 @@ class Objects(ABC):
         for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
             if value is not None:
                 defaults[one.arg] = self.evaluate(value, scope)
-        made: Value = Callable_(function, scope, defaults=defaults)
+        made: Value = Procedure(function, scope, defaults=defaults)
         for decorator in reversed(getattr(node, "decorator_list", [])):
             made = self._decorated(made, decorator, scope)
         return made
@@ -98,9 +107,9 @@ class Objects(ABC):
         by = self.evaluate(decorator, scope)
         name = by.name if isinstance(by, (Name, Made)) else ""
         if isinstance(by, (Name, Made)):  # of a library: it gives back what does the same, marked
-            if isinstance(made, Callable_):
+            if isinstance(made, Procedure):
                 kept = {"defaults": made.defaults, "marks": made.marks | {name}, "fields": made.fields}
-                return Callable_(made.function, made.scope, made.receiver, **kept)  # type: ignore[arg-type]
+                return Procedure(made.function, made.scope, made.receiver, **kept)  # type: ignore[arg-type]
             return made
         return self.call(by, (made,), {}, decorator, scope)
 
@@ -173,15 +182,15 @@ class Objects(ABC):
         return Const(None) if isinstance(owner, Super) and name == "__init__" else None
 
     def _bound(self, found: Value, receiver: Value, kind: Class, node: ast.AST, scope: Scope) -> Value:
-        if not isinstance(found, Callable_) or found.receiver is not None:
+        if not isinstance(found, Procedure) or found.receiver is not None:
             return found
         if "staticmethod" in found.marks:
             return found
         if "classmethod" in found.marks:
-            return Callable_(found.function, found.scope, kind, found.defaults, found.fields, found.marks)
+            return Procedure(found.function, found.scope, kind, found.defaults, found.fields, found.marks)
         if isinstance(receiver, Class):
             return found
-        bound = Callable_(found.function, found.scope, receiver, found.defaults, found.fields, found.marks)
+        bound = Procedure(found.function, found.scope, receiver, found.defaults, found.fields, found.marks)
         if any(mark.endswith(("property", ".setter")) for mark in found.marks):
             return self.call(bound, (), {}, node, scope)
         return bound

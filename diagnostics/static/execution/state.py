@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from diagnostics.static.execution.events import Attempt, Entered, Event, Execution, Guard, Loop
-from diagnostics.static.execution.memory import Memory
+from diagnostics.static.execution.events import Entered, Event, Execution, Guard, OpenLoop, TriedBlock
+from diagnostics.static.execution.memory import Journal
 from diagnostics.static.execution.values import Scope, Value
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -22,18 +22,18 @@ class TooLargeError(Exception):
 
 
 @dataclass(slots=True)
-class State:
+class RunState:
     """One run."""
 
     project: Project
     execution: Execution
-    memory: Memory = field(default_factory=Memory)
+    memory: Journal = field(default_factory=Journal)
     scopes: dict[str, Scope] = field(default_factory=dict)  # of files
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[OpenLoop, ...] = ()
     guards: tuple[Guard, ...] = ()
     withs: tuple[Value, ...] = ()
     frames: tuple[Entered, ...] = ()
-    tries: tuple[Attempt, ...] = ()
+    tries: tuple[TriedBlock, ...] = ()
     statements: int = 0
 
     def step(self) -> None:

@@ -6,23 +6,33 @@ import ast
 from collections.abc import Callable, Sequence
 
 from diagnostics.static.execution import library
-from diagnostics.static.execution.events import Attempt, Guard, Loop
-from diagnostics.static.execution.expressions import Expressions
-from diagnostics.static.execution.memory import LEAVES_FUNCTION, Flow
-from diagnostics.static.execution.state import State
+from diagnostics.static.execution.assignments import Assignments
+from diagnostics.static.execution.events import Guard, OpenLoop, TriedBlock
+from diagnostics.static.execution.memory import Flow
+from diagnostics.static.execution.state import RunState
 from diagnostics.static.execution.values import (
-    UNKNOWN, Callable_, Choice, Class, Const, Generator, Instance, Items, Made, Module, Name, Scope, Table, Value,
-    chosen, truth,
+    UNKNOWN,
+    Const,
+    Generator,
+    Instance,
+    Items,
+    Made,
+    OneOf,
+    Procedure,
+    Scope,
+    Value,
+    chosen,
+    truth,
 )  # fmt: skip
 
 _MOST_ROUNDS = 6  # of a loop whose items are all known
 _LEAPS = {ast.Break: Flow.BREAK, ast.Continue: Flow.CONTINUE}
 
 
-class Interpreter(Expressions):
+class Interpreter(Assignments):
     """Runs a program."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: RunState) -> None:
         super().__init__(state)
         self.yields = []
         self._given_back: list[list[tuple[Value, tuple[Guard, ...]]]] = []
@@ -52,7 +62,7 @@ class Interpreter(Expressions):
             state.loops, state.guards, state.withs, state.tries, state.frames = around
         return scope
 
-    def run_body(self, callee: Callable_, scope: Scope) -> Value:
+    def run_body(self, callee: Procedure, scope: Scope) -> Value:
         """Runs the statements of a function; returns what it gives back."""
         syntax = callee.function.syntax
         if isinstance(syntax, ast.Lambda):
@@ -85,78 +95,78 @@ class Interpreter(Expressions):
     def run(self, node: ast.stmt, scope: Scope) -> Flow:
         """Runs one statement."""
         self.state.step()
-        method = getattr(self, f"_run_{type(node).__name__}", None)
+        method = getattr(self, f"_run_{type(node).__name__.lower()}", None)
         return method(node, scope) if method is not None else Flow.NEXT
 
-    def _run_Expr(self, node: ast.Expr, scope: Scope) -> Flow:
+    def _run_expr(self, node: ast.Expr, scope: Scope) -> Flow:
         self.evaluate(node.value, scope)
         return Flow.NEXT
 
-    def _run_Assign(self, node: ast.Assign, scope: Scope) -> Flow:
+    def _run_assign(self, node: ast.Assign, scope: Scope) -> Flow:
         value = self.evaluate(node.value, scope)
         for target in node.targets:
             self.assign(target, value, scope)
         return Flow.NEXT
 
-    def _run_AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> Flow:
+    def _run_annassign(self, node: ast.AnnAssign, scope: Scope) -> Flow:
         if node.value is not None:
             self.assign(node.target, self.evaluate(node.value, scope), scope)
         return Flow.NEXT
 
-    def _run_AugAssign(self, node: ast.AugAssign, scope: Scope) -> Flow:
+    def _run_augassign(self, node: ast.AugAssign, scope: Scope) -> Flow:
         as_read = ast.copy_location(ast.BinOp(left=node.target, op=node.op, right=node.value), node)
-        self.assign(node.target, self._BinOp(as_read, scope), scope)
+        self.assign(node.target, self._of_binop(as_read, scope), scope)
         return Flow.NEXT
 
-    def _run_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Flow:
+    def _run_functiondef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Flow:
         self.state.memory.write(scope.fields, node.name, self.function_value(node, scope))
         return Flow.NEXT
 
-    _run_AsyncFunctionDef = _run_FunctionDef
+    _run_asyncfunctiondef = _run_functiondef
 
-    def _run_ClassDef(self, node: ast.ClassDef, scope: Scope) -> Flow:
+    def _run_classdef(self, node: ast.ClassDef, scope: Scope) -> Flow:
         self.state.memory.write(scope.fields, node.name, self.class_value(node, scope))
         return Flow.NEXT
 
-    def _run_Import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Flow:
+    def _run_import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Flow:
         for alias in node.names:
             name = alias.asname or alias.name.partition(".")[0]
             if alias.name != "*":
                 self.state.memory.write(scope.fields, name, self.global_name(name, scope))
         return Flow.NEXT
 
-    _run_ImportFrom = _run_Import
+    _run_importfrom = _run_import
 
-    def _run_Return(self, node: ast.Return, scope: Scope) -> Flow:
+    def _run_return(self, node: ast.Return, scope: Scope) -> Flow:
         value = self.evaluate(node.value, scope)
         if self._given_back:
             self._given_back[-1].append((value, self.state.guards))
         self._leap("return", node, scope)
         return Flow.RETURN
 
-    def _run_Raise(self, node: ast.Raise, scope: Scope) -> Flow:
+    def _run_raise(self, node: ast.Raise, scope: Scope) -> Flow:
         if node.exc is not None:
             self.evaluate(node.exc, scope)
         self._leap("raise", node, scope)
         return Flow.RAISE
 
-    def _run_Break(self, node: ast.Break | ast.Continue, scope: Scope) -> Flow:
+    def _run_break(self, node: ast.Break | ast.Continue, scope: Scope) -> Flow:
         self._leap(type(node).__name__.lower(), node, scope)
         return _LEAPS[type(node)]
 
-    _run_Continue = _run_Break
+    _run_continue = _run_break
 
     def _leap(self, name: str, node: ast.AST, scope: Scope) -> None:
         if self.state.loops and self.state.guards:
             self.state.happened(name, node, scope.function)
 
-    def _run_If(self, node: ast.If, scope: Scope) -> Flow:
+    def _run_if(self, node: ast.If, scope: Scope) -> Flow:
         test = self.evaluate(node.test, scope)
         told = truth(test)
         if told is not None:
             return self.block(node.body if told else node.orelse, scope)
-        return self._branches(node, test, [lambda: self.block(node.body, scope), lambda: self.block(node.orelse, scope)],
-                              scope)  # fmt: skip
+        ways = [lambda: self.block(node.body, scope), lambda: self.block(node.orelse, scope)]
+        return self._branches(node, test, ways, scope)
 
     def _branches(self, node: ast.AST, test: Value, ways: Sequence[Callable[[], Flow]], scope: Scope) -> Flow:
         """Goes both ways; where one of them leaves, what comes behind happens the other way only."""
@@ -193,7 +203,7 @@ class Interpreter(Expressions):
 
     # ------------------------------------------------------------------ loops
 
-    def _run_For(self, node: ast.For | ast.AsyncFor, scope: Scope) -> Flow:
+    def _run_for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> Flow:
         flows: list[Flow] = []
 
         def body(item: Value) -> None:
@@ -206,25 +216,25 @@ class Interpreter(Expressions):
         self.block(node.orelse, scope)
         return Flow.RAISE if flows[:1] == [Flow.RAISE] else Flow.NEXT
 
-    _run_AsyncFor = _run_For
+    _run_asyncfor = _run_for
 
     def each(self, value: Value, node: ast.AST, body: Callable[[Value], None], scope: Scope) -> bool:
         """Does something with each item of a value; of one whose items are not known, once, for all of them."""
         state = self.state
         loops, guards = state.loops, state.guards
         if isinstance(value, Generator):
-            state.loops = (*loops, Loop(node, value, scope.function))
+            state.loops = (*loops, OpenLoop(node, value, scope.function))
             try:
                 self.run_generator(value, body, node, scope)
             finally:
                 state.loops, state.guards = loops, guards
             return False
-        if isinstance(value, (Instance, Choice)) and self._iterates(value, node, body, scope):
+        if isinstance(value, (Instance, OneOf)) and self._iterates(value, node, body, scope):
             return False
         items, whole = library.items_of(value, node)
         if not (whole and isinstance(value, Items)):
             state.happened("iterate", node, scope.function, owner=value)
-        state.loops = (*loops, Loop(node, value, scope.function))
+        state.loops = (*loops, OpenLoop(node, value, scope.function))
         try:
             for one in items[:_MOST_ROUNDS]:
                 body(one)
@@ -233,7 +243,7 @@ class Interpreter(Expressions):
             state.loops, state.guards = loops, guards
         return whole and len(items) <= _MOST_ROUNDS
 
-    def _iterates(self, value: Instance | Choice, node: ast.AST, body: Callable[[Value], None], scope: Scope) -> bool:
+    def _iterates(self, value: Instance | OneOf, node: ast.AST, body: Callable[[Value], None], scope: Scope) -> bool:
         """Whether an object of the project says itself what a loop over it gets."""
         if not isinstance(value, Instance):
             return False
@@ -246,13 +256,13 @@ class Interpreter(Expressions):
         self.each(found, node, body, scope)
         return True
 
-    def _run_While(self, node: ast.While, scope: Scope) -> Flow:
+    def _run_while(self, node: ast.While, scope: Scope) -> Flow:
         test = self.evaluate(node.test, scope)
         if truth(test) is False:
             return self.block(node.orelse, scope)
         state = self.state
         loops, guards = state.loops, state.guards
-        state.loops = (*loops, Loop(node, None, scope.function))
+        state.loops = (*loops, OpenLoop(node, None, scope.function))
         try:
             flow = self.block(node.body, scope)
         finally:
@@ -262,10 +272,10 @@ class Interpreter(Expressions):
 
     # ------------------------------------------------------------------ with and try
 
-    def _run_With(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:
+    def _run_with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:
         return self._with(node.items, node.body, scope)
 
-    _run_AsyncWith = _run_With
+    _run_asyncwith = _run_with
 
     def _with(self, items: Sequence[ast.withitem], body: Sequence[ast.stmt], scope: Scope) -> Flow:
         if not items:
@@ -282,7 +292,11 @@ class Interpreter(Expressions):
         if isinstance(context, Generator):
             self.run_generator(context, inside, items[0].context_expr, scope)
             return flows[0] if flows else self._with(items[1:], body, scope)
-        entered = self.of_object(context, "__enter__", items[0].context_expr, scope) if isinstance(context, Instance) else None
+        entered = (
+            self.of_object(context, "__enter__", items[0].context_expr, scope)
+            if isinstance(context, Instance)
+            else None
+        )
         value = self.call(entered, (), {}, items[0].context_expr, scope) if entered is not None else context
         state.withs = (*withs, context)
         try:
@@ -295,9 +309,9 @@ class Interpreter(Expressions):
                 self.call(left, (UNKNOWN, UNKNOWN, UNKNOWN), {}, items[0].context_expr, scope)
         return flows[0] if flows else Flow.NEXT
 
-    def _run_Try(self, node: ast.Try, scope: Scope) -> Flow:
+    def _run_try(self, node: ast.Try, scope: Scope) -> Flow:
         state, tries, around = self.state, self.state.tries, self.state.guards
-        state.tries = (*tries, Attempt(node, scope.function, state.loops))
+        state.tries = (*tries, TriedBlock(node, scope.function, state.loops))
         flow = self.block(node.body, scope)
         state.tries = tries
         ways: list[Callable[[], Flow]] = [lambda: self.block(node.orelse, scope) if flow is Flow.NEXT else flow]
@@ -313,7 +327,7 @@ class Interpreter(Expressions):
             return next((one for one in after if one is not Flow.RAISE), Flow.RAISE)
         return Flow.NEXT
 
-    _run_TryStar = _run_Try
+    _run_trystar = _run_try
 
     def _handler(self, node: ast.ExceptHandler, scope: Scope, around: tuple[Guard, ...]) -> Callable[[], Flow]:
         def go() -> Flow:
@@ -324,51 +338,3 @@ class Interpreter(Expressions):
             return self.block(node.body, scope)
 
         return go
-
-    # ------------------------------------------------------------------ assignments
-
-    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """Sets what a target names."""
-        if isinstance(target, ast.Name):
-            store = self._scope_of(target.id, scope).fields
-            self.state.memory.write(store, target.id, value)
-        elif isinstance(target, ast.Attribute):
-            self.set_attribute(self.evaluate(target.value, scope), target.attr, value, target, scope)
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            self._unpack(target.elts, value, target, scope)
-        elif isinstance(target, ast.Starred):
-            self.assign(target.value, value, scope)
-        elif isinstance(target, ast.Subscript):
-            owner, index = self.evaluate(target.value, scope), self.evaluate(target.slice, scope)
-            if isinstance(owner, Table) and isinstance(index, Const) and isinstance(index.value, (str, int)):
-                self.state.memory.write(owner.fields, index.value, value)
-            else:
-                self.state.happened("set []", target, scope.function, owner=owner, args=(index, value))
-
-    def _scope_of(self, name: str, scope: Scope) -> Scope:
-        declared = [node for node in scope.function.nodes_of((ast.Global, ast.Nonlocal)) if name in getattr(node, "names")]  # noqa: B009
-        at = scope
-        while declared and at.outer is not None and (name not in at.outer.fields or isinstance(declared[0], ast.Global)):
-            at = at.outer
-        return at.outer if declared and at.outer is not None else at if declared else scope
-
-    def _unpack(self, targets: Sequence[ast.expr], value: Value, node: ast.AST, scope: Scope) -> None:
-        items = value.items if isinstance(value, Items) and not value.open else None
-        if items is not None and len(items) == len(targets):
-            for target, one in zip(targets, items, strict=True):
-                self.assign(target, one, scope)
-            return
-        for at, target in enumerate(targets):
-            self.assign(target, self.item(value, Const(at), target, scope), scope)
-
-    def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, scope: Scope) -> None:
-        """Sets an attribute of a value."""
-        for one in owner.options if isinstance(owner, Choice) else (owner,):
-            if isinstance(one, (Instance, Class, Callable_)):
-                self.state.memory.write(one.fields, name, value)
-            elif isinstance(one, Module):
-                self.state.memory.write(self.run_file(one.file).fields, name, value)
-            elif isinstance(one, (Made, Name)):
-                if isinstance(one, Made):
-                    self.state.memory.write(one.fields, name, value)
-                self.state.happened(f"set {name}", node, scope.function, owner=one, args=(value,))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from diagnostics.static.execution.events import Execution
-from diagnostics.static.execution.state import State, TooLargeError
+from diagnostics.static.execution.state import RunState, TooLargeError
 from diagnostics.static.execution.statements import Interpreter
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
@@ -32,21 +32,25 @@ def executions(project: Project) -> tuple[Execution, ...]:
 def _run(file: str, project: Project) -> Execution:
     execution = Execution(file)
     try:
-        Interpreter(State(project, execution)).run_script(file)
+        Interpreter(RunState(project, execution)).run_script(file)
     except (TooLargeError, RecursionError):
         execution.whole = False
     return execution
 
 
 def _is_script(file: ProjectFile) -> bool:
-    """Whether a file is one that people start: it has a main block, or calls something at its top level."""
+    """Whether a file is one that people start: it has a main block, or works at its top level."""
     body = file.tree.body if file.tree is not None else []
     if file.is_test:
         return False
     for one in body:
         if isinstance(one, ast.If) and "__name__" in ast.unparse(one.test):
             return True
-    return any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in body)
+    return any(isinstance(one, (ast.For, ast.While, ast.With)) or _is_call(one) for one in body)
+
+
+def _is_call(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
 
 
 @contextmanager

@@ -87,7 +87,7 @@ class Instance(Value):
 
 
 @dataclass(eq=False, slots=True)
-class Callable_(Value):
+class Procedure(Value):
     """A function of the project, with what it sees; bound to its object where it is a method."""
 
     function: Function
@@ -122,7 +122,7 @@ class Items(Value):
 
 
 @dataclass(eq=False, slots=True)
-class Table(Value):
+class Mapped(Value):
     """A dict by keys that are known; `open` says that there may be more."""
 
     fields: dict[Any, Value]
@@ -133,12 +133,12 @@ class Table(Value):
 class Generator(Value):
     """A generator of the project that has not begun."""
 
-    callee: Callable_
+    callee: Procedure
     scope: Scope
 
 
 @dataclass(eq=False, slots=True)
-class Choice(Value):
+class OneOf(Value):
     """One of several. `tests` decided between them: a value depends on what they were computed from.
 
     `conditions`, where they are known: under which of these tests, true or false, it is which of the options.
@@ -150,7 +150,7 @@ class Choice(Value):
 
 
 @dataclass(eq=False, slots=True)
-class Module(Value):
+class ImportedFile(Value):
     """A file of the project."""
 
     file: str
@@ -170,7 +170,7 @@ def joined(values: Sequence[Value], tests: Sequence[Value] = ()) -> Value:
     flat: list[Value] = []
     told = list(tests)
     for one in values:
-        if isinstance(one, Choice):
+        if isinstance(one, OneOf):
             flat += one.options
             told += one.tests
         else:
@@ -181,13 +181,13 @@ def joined(values: Sequence[Value], tests: Sequence[Value] = ()) -> Value:
             different.append(one)
     if len(different) == 1:
         return different[0]
-    return Choice(tuple(different), tuple(told[:MOST_CHOICES])) if len(different) <= MOST_CHOICES else UNKNOWN
+    return OneOf(tuple(different), tuple(told[:MOST_CHOICES])) if len(different) <= MOST_CHOICES else UNKNOWN
 
 
 def chosen(values: Sequence[Value], conditions: Sequence[tuple[tuple[Value, bool, ast.AST], ...]]) -> Value:
     """Returns what is one of several values, each under its conditions."""
     made = joined(values, [test for each in conditions for test, _, _ in each])
-    if isinstance(made, Choice) and len(made.options) == len(values) and made.options == tuple(values):
+    if isinstance(made, OneOf) and len(made.options) == len(values) and made.options == tuple(values):
         made.conditions = tuple(conditions)
     return made
 
@@ -219,7 +219,7 @@ def _repeatable(made: Made) -> bool:
     if made.name == "counter":
         return True
     attribute = made.name.startswith(".") and isinstance(made.node, (ast.Attribute, ast.Subscript))
-    return attribute or made.name == "[]" or not made.name[:1].isalpha() and not made.name.startswith(("(", "."))
+    return attribute or made.name == "[]" or (not made.name[:1].isalpha() and not made.name.startswith(("(", ".")))
 
 
 def sources(value: Value | None) -> Iterator[Value]:
@@ -233,30 +233,30 @@ def sources(value: Value | None) -> Iterator[Value]:
         yield one
         if isinstance(one, Made):
             waiting += [one.owner, *one.args, *one.keywords.values()]
-        elif isinstance(one, Choice):
+        elif isinstance(one, OneOf):
             waiting += [*one.options, *one.tests]
         elif isinstance(one, Items):
             waiting += one.items
-        elif isinstance(one, Table):
+        elif isinstance(one, Mapped):
             waiting += [each for each in one.fields.values() if isinstance(each, Value)]
 
 
 def options(value: Value | None) -> tuple[Value, ...]:
     """Returns what a value may be."""
-    return value.options if isinstance(value, Choice) else () if value is None else (value,)
+    return value.options if isinstance(value, OneOf) else () if value is None else (value,)
 
 
 def truth(value: Value) -> bool | None:
     """Returns whether a value is true, None where it is not known."""
     if isinstance(value, Const):
         return bool(value.value)
-    if isinstance(value, (Callable_, Class, Instance, Module, Partial, Generator, Name)):
+    if isinstance(value, (Procedure, Class, Instance, ImportedFile, Partial, Generator, Name)):
         return True
     if isinstance(value, Items):
         return True if value.items else None if value.open else False
-    if isinstance(value, Table):
+    if isinstance(value, Mapped):
         return True if value.fields else None if value.open else False
-    if isinstance(value, Choice):
+    if isinstance(value, OneOf):
         told = {truth(one) for one in value.options}
         return told.pop() if len(told) == 1 else None
     return None
