@@ -103,12 +103,12 @@ def test_callbacks_partials_decorators_and_generators_are_entered(run: Run) -> N
         "torch.nn.parallel.DistributedDataParallel", ".no_sync", "()",
     ]  # fmt: skip
     assert [told(one.args[0]) for one in found.named("torch.sin")] == [5, 7]
-    assert [told(one) for one in only(found, "()").withs] == [".no_sync"]
+    assert [told(one) for one in only(found, "()").contexts] == [".no_sync"]
 
 
 def test_a_number_that_is_counted_up_is_not_taken_for_its_first_value(run: Run) -> None:
-    text = "class A:\n    n = 0\n    def go(self):\n        self.n += 1\n        if self.n % 4 == 0:\n            dist.barrier()\n"
-    found = run(text + "A().go()\n")
+    text = "class A:\n    n = 0\n    def go(self):\n        self.n += 1\n        if self.n % 4 == 0:\n            "
+    found = run(text + "dist.barrier()\nA().go()\n")
     assert [guard.taken for guard in only(found, "torch.distributed.barrier").guards] == [True]
 
 

@@ -22,7 +22,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 def steps_in_unsynchronised_rounds(execution: Execution) -> Iterator[tuple[Event, Event, ast.AST]]:
     """Yields (backward pass, optimizer step, test of no_sync) where a step comes in a round that kept its gradients."""
     for backward in execution.named(".backward"):
-        context = next((one for one in backward.withs if _is_no_sync(one)), None)
+        context = next((one for one in backward.contexts if _is_no_sync(one)), None)
         if context is None or not backward.loops:
             continue
         for step in execution.named(".step"):

@@ -260,14 +260,14 @@ class CallEvaluation(Objects):
     @contextmanager
     def _entered(self, callee: Procedure, node: ast.AST, scope: Scope) -> Iterator[None]:
         state = self.state
-        frames, withs = state.frames, state.withs
+        frames, contexts = state.frames, state.contexts
         state.frames = (*frames, Entered(callee.function, node, scope.function))
         if not NO_GRAD.isdisjoint(callee.marks):
-            state.withs = (*withs, Made("torch.no_grad"))
+            state.contexts = (*contexts, Made("torch.no_grad"))
         try:
             yield
         finally:
-            state.frames, state.withs = frames, withs
+            state.frames, state.contexts = frames, contexts
 
     def run_generator(self, made: Generator, each: Callable[[Value], None], node: ast.AST, scope: Scope) -> None:
         """Runs a generator; does something with each value it yields, where it yields it."""

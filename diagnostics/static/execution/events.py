@@ -65,7 +65,7 @@ class Event:
     value: Value | None = None
     loops: tuple[OpenLoop, ...] = ()
     guards: tuple[Guard, ...] = ()
-    withs: tuple[Value, ...] = ()
+    contexts: tuple[Value, ...] = ()
     frames: tuple[Entered, ...] = ()
     tries: tuple[TriedBlock, ...] = ()
 
@@ -78,7 +78,7 @@ class Event:
     @property
     def without_gradients(self) -> bool:
         """Whether it is in `torch.no_grad()` or `torch.inference_mode()`."""
-        return any(isinstance(one, Made) and one.name in NO_GRAD for one in self.withs)
+        return any(isinstance(one, Made) and one.name in NO_GRAD for one in self.contexts)
 
     @property
     def is_handled(self) -> bool:

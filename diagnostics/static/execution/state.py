@@ -31,7 +31,7 @@ class RunState:
     scopes: dict[str, Scope] = field(default_factory=dict)  # of files
     loops: tuple[OpenLoop, ...] = ()
     guards: tuple[Guard, ...] = ()
-    withs: tuple[Value, ...] = ()
+    contexts: tuple[Value, ...] = ()
     frames: tuple[Entered, ...] = ()
     tries: tuple[TriedBlock, ...] = ()
     statements: int = 0
@@ -65,7 +65,7 @@ class RunState:
                 value=value,
                 loops=self.loops,
                 guards=self.guards,
-                withs=self.withs,
+                contexts=self.contexts,
                 frames=self.frames,
                 tries=self.tries,
             )

@@ -54,12 +54,12 @@ class Interpreter(Assignments):
         scope = self.state.scopes[file] = Scope({}, None, function)
         scope.fields["__name__"] = Const("__main__" if file == self._main else "module")
         state = self.state
-        around = state.loops, state.guards, state.withs, state.tries, state.frames
-        state.loops, state.guards, state.withs, state.tries, state.frames = (), (), (), (), ()
+        around = state.loops, state.guards, state.contexts, state.tries, state.frames
+        state.loops, state.guards, state.contexts, state.tries, state.frames = (), (), (), (), ()
         try:
             self.block(getattr(function.syntax, "body", []), scope)
         finally:
-            state.loops, state.guards, state.withs, state.tries, state.frames = around
+            state.loops, state.guards, state.contexts, state.tries, state.frames = around
         return scope
 
     def run_body(self, callee: Procedure, scope: Scope) -> Value:
@@ -281,7 +281,7 @@ class Interpreter(Assignments):
         if not items:
             return self.block(body, scope)
         context = self.evaluate(items[0].context_expr, scope)
-        target, state, withs = items[0].optional_vars, self.state, self.state.withs
+        target, state, contexts = items[0].optional_vars, self.state, self.state.contexts
         flows: list[Flow] = []
 
         def inside(value: Value) -> None:
@@ -298,11 +298,11 @@ class Interpreter(Assignments):
             else None
         )
         value = self.call(entered, (), {}, items[0].context_expr, scope) if entered is not None else context
-        state.withs = (*withs, context)
+        state.contexts = (*contexts, context)
         try:
             inside(value)
         finally:
-            state.withs = withs
+            state.contexts = contexts
         if isinstance(context, Instance):
             left = self.of_object(context, "__exit__", items[0].context_expr, scope)
             if left is not None:
