@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from diagnostics.audit.rule import ExplanationStep, Violation, step
 from diagnostics.core.findings import Confidence
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.traces import executions
 from diagnostics.static.execution.values import Made
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
+
+Asked = Callable[[Execution, Project], Iterable[Violation]]
 
 
 def also(
     found: Iterable[Violation],
     file: ProjectFile,
     project: Project,
-    asked: Callable[[Execution, Project], Iterable[Violation]],
+    asked: Asked,
 ) -> Iterator[Violation]:
     """Yields what was found by reading, then what the runs show in `file`, where reading found nothing in it."""
     read = list(found)
     yield from read
-    told: set[tuple[int, int]] = set()
     loud = any(one.confidence is not Confidence.POSSIBLE for one in read)
-    for execution in executions(project) if not loud and not file.is_test else ():
-        for one in asked(execution, project):
-            if one.file is file and (one.line, one.column) not in told:
-                told.add((one.line, one.column))
-                yield one
+    told: set[tuple[int, int]] = set()
+    for one in _answers(asked, project) if not loud and not file.is_test else ():
+        if one.file is file and (one.line, one.column) not in told:
+            told.add((one.line, one.column))
+            yield one
+
+
+def _answers(asked: Asked, project: Project) -> Sequence[Violation]:
+    """Returns what a question finds in all scripts of a project, asked once: a rule is asked file by file."""
+    known = _known(project)
+    if asked not in known:
+        known[asked] = tuple(hit for one in executions(project) for hit in asked(one, project))
+    return known[asked]
+
+
+@per_project
+def _known(project: Project) -> dict[Asked, Sequence[Violation]]:
+    """Returns where the answers about a project are kept."""
+    return {}
 
 
 def home(one: Event | Made, project: Project) -> ProjectFile:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.training import is_distributed, operation
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Made, Value, sources
+from diagnostics.static.execution.values import Made, Value, made_of, sources
 
 
 def rates_by_own_loss(execution: Execution) -> Iterator[tuple[Event, Made]]:
@@ -47,15 +47,16 @@ def _averages(event: Event) -> bool:
 
 
 def _values(execution: Execution) -> Iterator[Made]:
+    """Yields everything that was computed on the way to an event, each once."""
     seen: set[int] = set()
-    for event in execution.events:
-        for given in (event.owner, *event.args, *event.keywords.values()):
-            yield from _new(given, seen)
-
-
-def _new(value: Value | None, seen: set[int]) -> Iterator[Made]:
-    for one in sources(value):
-        if id(one) not in seen:
-            seen.add(id(one))
-            if isinstance(one, Made):
-                yield one
+    waiting: list[Value | None] = [
+        given for event in execution.events for given in (event.owner, *event.args, *event.keywords.values())
+    ]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        waiting += made_of(one)
+        if isinstance(one, Made):
+            yield one

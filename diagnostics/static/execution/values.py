@@ -222,6 +222,19 @@ def _repeatable(made: Made) -> bool:
     return attribute or made.name == "[]" or (not made.name[:1].isalpha() and not made.name.startswith(("(", ".")))
 
 
+def made_of(value: Value) -> Sequence[Value | None]:
+    """Returns what a value was computed from, or what is in it."""
+    if isinstance(value, Made):
+        return [value.owner, *value.args, *value.keywords.values()]
+    if isinstance(value, OneOf):
+        return [*value.options, *value.tests]
+    if isinstance(value, Items):
+        return value.items
+    if isinstance(value, Mapped):
+        return [each for each in value.fields.values() if isinstance(each, Value)]
+    return ()
+
+
 def sources(value: Value | None) -> Iterator[Value]:
     """Yields a value and everything it was computed from, each once; containers with what is in them."""
     waiting, seen = [value], set[int]()
@@ -231,14 +244,7 @@ def sources(value: Value | None) -> Iterator[Value]:
             continue
         seen.add(id(one))
         yield one
-        if isinstance(one, Made):
-            waiting += [one.owner, *one.args, *one.keywords.values()]
-        elif isinstance(one, OneOf):
-            waiting += [*one.options, *one.tests]
-        elif isinstance(one, Items):
-            waiting += one.items
-        elif isinstance(one, Mapped):
-            waiting += [each for each in one.fields.values() if isinstance(each, Value)]
+        waiting += made_of(one)
 
 
 def options(value: Value | None) -> tuple[Value, ...]:
