@@ -36,7 +36,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A314"
-NAME = "eval-mode-left-on"
+NAME = "eval-without-train"
 SEVERITY = Severity.WARNING
 WORDS = ("eval",)
 
