@@ -27,8 +27,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.audit.executed import also, home, shown
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.scaled_gradients import clipped_while_scaled
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
@@ -47,6 +50,16 @@ _SCALERS = ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.amp.grad
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the clips of scaled gradients."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for clip, scaler, backward in clipped_while_scaled(execution):
+        yield _hit(home(clip, project), clip.node, shown(scaler, project, "the scaler"),
+                   shown(backward, project, "backward of the scaled loss"))  # fmt: skip
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     closures = project.fact(ImportClosures)
     if file.is_test or "unscale_" in closures.words(file.shown) or managed(file, project):
         return
@@ -54,18 +67,20 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     scaled = next(_scaled_backwards(file, project), None) if made else None
     for call, function in project.calls_in(file) if scaled is not None else ():
         if scaled is not None and project.name(call.func, function) in _CLIPS:
-            yield violation(
-                file,
-                call,
-                "the gradients are clipped while they are still multiplied by the scaler's factor, 65536 at first: "
-                "nearly nothing is left of them",
-                "call scaler.unscale_(optimizer) before",
-                steps=(
-                    step(project.file_with(made[0][1]), made[0][0], "the scaler"),
-                    step(project.file_with(scaled[1]), scaled[0], "backward of the scaled loss"),
-                ),
-                confidence=Confidence.LIKELY,
-            )
+            yield _hit(file, call, step(project.file_with(made[0][1]), made[0][0], "the scaler"),
+                       step(project.file_with(scaled[1]), scaled[0], "backward of the scaled loss"))  # fmt: skip
+
+
+def _hit(file: ProjectFile, clip: ast.AST, *steps: ExplanationStep) -> Violation:
+    return violation(
+        file,
+        clip,
+        "the gradients are clipped while they are still multiplied by the scaler's factor, 65536 at first: "
+        "nearly nothing is left of them",
+        "call scaler.unscale_(optimizer) before",
+        steps=steps,
+        confidence=Confidence.LIKELY,
+    )
 
 
 def _scaled_backwards(file: ProjectFile, project: Project) -> Iterator[tuple[ast.Call, Function]]:

@@ -29,8 +29,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.rounds import steps_in_unsynchronised_rounds
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -50,6 +53,26 @@ CHECKLIST = "gradients are averaged in the round before the step"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the tests of no_sync() that do not fit the step."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for backward, stepped, test in steps_in_unsynchronised_rounds(execution):
+        told = ast.unparse(test.test) if isinstance(test, (ast.If, ast.IfExp)) else "its test"
+        place = home(backward, project)
+        yield violation(
+            place,
+            test,
+            f"a round in which the optimizer steps is one that `{told}` keeps under no_sync(): its gradients are never "
+            "averaged, and the ranks drift apart",
+            "synchronise in the round of the step",
+            steps=(shown(backward, project, "backward() runs here, in some rounds under no_sync()"),
+                   shown(stepped, project, "the optimizer steps here")),
+            confidence=Confidence.LIKELY,
+        )  # fmt: skip
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         for node in function.nodes_of(ast.With):
             if not isinstance(node, ast.With) or not any(_is_backward(one) for one in walk(node)):

@@ -32,10 +32,14 @@ from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
+from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_guarded
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
+from diagnostics.static.executed.leaps import own_leaps
+from diagnostics.static.executed.training import operation as operation_of
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -52,6 +56,25 @@ CHECKLIST = "no rank leaves before a collective of the others"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the tests after which some ranks leave."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for one in own_leaps(execution):
+        test, leap = one.guard, one.leap
+        yield violation(
+            project.file_with(leap.function),
+            test.node if test.function is leap.function else leap.node,
+            f"this {leap.name} depends on a number that each rank computes from its own samples, and "
+            f"{operation_of(one.met) or 'the backward pass'} comes in the same loop: the ranks that stay wait for "
+            "those that left",
+            "let all ranks decide together (all_reduce the flag), or leave only after the last collective",
+            steps=(shown(leap, project, "left here"), shown(one.met, project, "every rank has to come here")),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for one in partings(file, project, DivergenceShape.EXIT):
         left = one.exit
         word = type(left).__name__.lower() if not isinstance(left, ast.Expr) else "exit"

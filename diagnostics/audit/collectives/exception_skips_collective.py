@@ -30,8 +30,12 @@ from collections.abc import Iterator
 from diagnostics.agent.shared import operations
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
 from diagnostics.audit.collectives.under_rank_test import raised_under_rank_test
-from diagnostics.audit.rule import Violation
+from diagnostics.audit.executed import also, shown
+from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.swallowed import swallowed
+from diagnostics.static.executed.training import operation as operation_of
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -51,6 +55,24 @@ _TELLS_NOTHING = {name for name in operations.CARRY_NOTHING if name.endswith("ba
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the handlers after which a rank is an operation behind."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for one in swallowed(execution):
+        yield violation(
+            project.file_with(one.attempt.function),
+            one.handler,
+            f"an exception caught here skips {operation_of(one.met) or 'the backward pass'} on this rank alone, and "
+            "the rank goes on with the next round: the others wait for it",
+            "let the error end the job, or agree on it with all ranks (all_reduce a flag) before anyone goes on",
+            steps=(shown(one.met, project, "every rank has to come here"),),
+            confidence=Confidence.LIKELY,
+            severity=Severity.WARNING,  # an error of the program may come on all ranks
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for one in partings(file, project, DivergenceShape.SKIPPED):
         handler = one.decision
         assert isinstance(handler, ast.ExceptHandler)  # noqa: S101 (the shape says so)

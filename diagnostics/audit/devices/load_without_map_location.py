@@ -25,9 +25,12 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Edit, ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
+from diagnostics.static.executed.saved_files import loaded_onto_one_device
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -46,6 +49,23 @@ _OPTIONS = frozenset(["args", "opt", "opts", "options", "cfg", "config", "conf",
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loads that leave the device to the file."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for loaded, saved in loaded_onto_one_device(execution):
+        yield violation(
+            home(loaded, project),
+            loaded.node,
+            "every rank loads what one rank has saved from its GPU, and all of them put it there: the memory of that "
+            "GPU holds it once for each rank",
+            'torch.load(path, map_location="cpu")',
+            steps=(shown(saved, project, "saved by one rank, from a model on its GPU"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if last_name(call.func) != "load" or project.name(call.func, function) != "torch.load" or not call.args:
             continue

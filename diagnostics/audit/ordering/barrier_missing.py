@@ -32,10 +32,13 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.rank_zero import admits_rank_zero
+from diagnostics.static.executed.saved_files import read_while_written
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -47,13 +50,30 @@ CODE = "A106"
 NAME = "barrier-missing"
 SEVERITY = Severity.ERROR
 WORDS = ("rank", "get_rank", "local_rank", "is_main_process", "RANK", "LOCAL_RANK", "is_master", "is_main",
-         "is_global_zero", "global_rank")  # fmt: skip
+         "is_global_zero", "global_rank", "load")  # fmt: skip
 CHECKLIST = "what rank 0 prepares is waited for by a barrier"
 _PREPARES = re.compile(r"download|pre_?process|prepare_data|tokeni[sz]e|untar|unzip|extractall|build_(?:cache|index)")
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the reads of what rank 0 has just written, with nothing between that waits."""
+    yield from also(_after_blocks(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for saved, loaded, _ in read_while_written(execution):
+        yield violation(
+            home(loaded, project),
+            loaded.node,
+            "every rank reads here what one rank alone has just written, and nothing between makes them wait: they "
+            "find no file, an old one, or half of one",
+            "dist.barrier() between the two",
+            steps=(shown(saved, project, "written by one rank here"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _after_blocks(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         for block, rest in _blocks(function.syntax):
             if admits_rank_zero(block.test, function, project) is True and not _leaves(block.body):

@@ -29,10 +29,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.ordering.unfrozen_inside_wrapper import unfrozen_inside_wrapper
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_zero import admits_rank_zero
+from diagnostics.static.executed.unfrozen import unfrozen_after_wrap
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -43,12 +46,29 @@ from diagnostics.static.torch_code.trained_parameters import Change, HelperChang
 CODE = "A114"
 NAME = "frozen-after-wrap"
 SEVERITY = Severity.ERROR
-WORDS = ("DistributedDataParallel", "DDP", "module")
+WORDS = ("DistributedDataParallel", "DDP", "module", "requires_grad", "requires_grad_")
 _LISTS = ("parameters", "named_parameters")
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the changes of requires_grad that DDP does not learn of, or that ranks do not share."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for thawed, wrap, frozen in unfrozen_after_wrap(execution):
+        yield violation(
+            home(thawed, project),
+            thawed.node,
+            "these parameters were frozen when DDP was built around the model, and are trained from here on: DDP has "
+            "no hook for them, so every rank trains its own copy",
+            "wrap again after unfreezing, or wrap with all of them trained and give the frozen ones a rate of 0",
+            steps=(shown(frozen, project, "frozen here"), shown(wrap, project, "wrapped here")),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for wrap in wraps_in(file, project):
         if wrap.kind == DDP:
             yield from _late(file, wrap)

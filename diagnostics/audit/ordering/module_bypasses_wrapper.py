@@ -28,8 +28,11 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.past_wrapper import trained_past_wrapper
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -40,11 +43,29 @@ from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, WrapSite, bo
 CODE = "A111"
 NAME = "module-bypasses-wrapper"
 SEVERITY = Severity.ERROR
-WORDS = ("backward",)
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the forwards past a wrapper whose result is trained on."""
+    yield from also(_read(file, project) if "backward" in file.words else (), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for past, wrap, backward in trained_past_wrapper(execution):
+        yield violation(
+            home(past, project),
+            past.node,
+            f"{ast.unparse(past.node.func) if isinstance(past.node, ast.Call) else 'this'}() is the model inside of "
+            f"{wrap.name.rpartition('.')[2]}, and its result is trained on: the gradients are not "
+            "averaged over the ranks",
+            "call the wrapped model itself",
+            steps=(shown(wrap, project, "it is wrapped here"), shown(backward, project, "backward")),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what one function or class shows."""
     for wrap in wraps_in(file, project):
         name = bound_to(wrap)
         if wrap.kind in (DDP, FSDP) and name:

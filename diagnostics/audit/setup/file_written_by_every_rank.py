@@ -28,6 +28,8 @@ from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.own_sources import is_of_own_folder
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent
+from diagnostics.static.executed.saved_files import on_one_rank
+from diagnostics.static.execution.traces import executions
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
@@ -56,6 +58,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         if is_rank_dependent(path, function, project) or is_rank_dependent(call.args[0], function, project, 1):
             continue
+        if any(one.node is call and on_one_rank(one) for run in executions(project) for one in run.named("torch.save")):
+            continue  # behind a property, or a number that is kept
         if is_of_own_folder(path, function, project) or _is_numbered(call, function, file, project):
             continue
         yield violation(

@@ -27,9 +27,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
+from diagnostics.static.executed.workers import whole_streams
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
@@ -52,7 +55,26 @@ _FILES = re.compile(r"^_?(?:my_|own_|all_)?shards?(?:_(?:paths?|files?|urls?|nam
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
-    """Yields the iterable data sets that give every rank the same."""
+    """Yields the iterable data sets that give every rank, or every data worker, the same."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for loader, stream in whole_streams(execution):
+        kind = stream.kind.kind
+        begun = next((one for one in kind.body if getattr(one, "name", "") == "__iter__"), kind)
+        yield violation(
+            project.file_with(stream.kind.module),
+            begun,
+            f"{kind.name} is read by several data workers, and nothing in it asks which one it is in: each hands over "
+            "all of its samples",
+            "take each num_workers-th sample, by torch.utils.data.get_worker_info()",
+            steps=(shown(loader, project, "several workers read it"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     module = project.module_of(file)
     for kind in (node for node in file.all_statements if isinstance(node, ast.ClassDef)):
         if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, project):

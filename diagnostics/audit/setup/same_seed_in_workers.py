@@ -25,8 +25,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.workers import copied_generators
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -34,7 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A160"
 NAME = "same-seed-in-workers"
 SEVERITY = Severity.WARNING
-WORDS = ("worker_init_fn",)
+WORDS = ("worker_init_fn", "DataLoader")
 CHECKLIST = "data workers are seeded differently"
 _DRAWS = {"numpy.random.seed": "np.random", "random.seed": "random"}
 # Whatever differs between workers, or may.
@@ -43,6 +46,24 @@ _DIFFERS = re.compile(r"initial_seed|get_worker_info|SeedSequence|worker|rank|ba
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the seeds that all workers share."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for loader, generator in copied_generators(execution):
+        yield violation(
+            home(loader, project),
+            loader.node,
+            "each data worker gets a copy of the data set's own generator, and draws the same numbers from it: what is "
+            "random in a sample repeats from worker to worker, and in each epoch",
+            "draw from torch's or numpy's generator of the worker, or make one in worker_init_fn from "
+            "torch.initial_seed()",
+            steps=(shown(generator, project, "the generator, made before there are workers"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         given = next((one.value for one in call.keywords if one.arg == "worker_init_fn"), None)
         for target in project.meant(given, function) if given is not None else ():

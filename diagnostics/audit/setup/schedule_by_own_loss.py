@@ -24,10 +24,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS
 from diagnostics.static.dataflow.value_origins import origins
+from diagnostics.static.executed.plateau import rates_by_own_loss
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
@@ -46,6 +49,25 @@ _PLATEAU = "ReduceLROnPlateau"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the steps of a scheduler by a number of this rank alone."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for stepped, samples in rates_by_own_loss(execution):
+        yield violation(
+            home(stepped, project),
+            stepped.node,
+            "the learning rate follows a number that each rank measures on its own samples: the ranks lower it in "
+            "other epochs, and their weights part",
+            "average the number over the ranks first: dist.all_reduce(loss, op=dist.ReduceOp.AVG)",
+            steps=(step(project.file_with(stepped.function), samples.node or stepped.node, "the samples of this rank"),)
+            if samples.function is stepped.function
+            else (),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     closures = project.fact(ImportClosures)
     if _PLATEAU not in closures.words(file.shown) or next(closures.calls(file.shown, INIT, *WRAPPERS), None) is None:
         return

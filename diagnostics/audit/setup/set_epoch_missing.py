@@ -29,8 +29,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.epochs import same_order_for_ever
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
@@ -50,6 +53,29 @@ _EVALUATION = re.compile(r"val|test|eval", re.IGNORECASE)
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the shuffling samplers that are never told the epoch."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for sampler, loop, other in same_order_for_ever(execution):
+        told = (
+            (shown(other, project, "the loader is told, which has no set_epoch: its sampler is not"),) if other else ()
+        )
+        yield violation(
+            home(sampler, project),
+            sampler.node or loop.node,
+            "this DistributedSampler shuffles, and set_epoch is never called on it: every epoch has the same order",
+            "sampler.set_epoch(epoch) as the first statement of the loop over the epochs",
+            steps=(
+                shown(sampler, project, "the order is drawn from seed + epoch"),
+                step(project.file_with(loop.function), loop.node, "the epochs"),
+                *told,
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != SAMPLER or not _shuffles(call, function, project):
             continue

@@ -22,14 +22,17 @@ _KEEP = frozenset(
 _COPIES = frozenset(["torch.as_tensor", "torch.tensor"])
 
 
-def is_on_cpu(value: ast.expr, function: Function, project: Project) -> ast.expr | None:
+_ROUNDS = 6  # of methods that keep the device: `x = x.clone()` in a loop is one of itself
+
+
+def is_on_cpu(value: ast.expr, function: Function, project: Project, rounds: int = _ROUNDS) -> ast.expr | None:
     """Returns where the tensor was made on the CPU, if that holds for all it may be; else None."""
-    found = [(one, _made_on_cpu(one, where, project)) for one, where in origins(value, function, project)]
+    found = [(one, _made_on_cpu(one, where, project, rounds)) for one, where in origins(value, function, project)]
     return found[0][0] if found and all(on_cpu for _, on_cpu in found) else None
 
 
-def _made_on_cpu(value: ast.expr, function: Function, project: Project) -> bool:
-    if not isinstance(value, ast.Call):
+def _made_on_cpu(value: ast.expr, function: Function, project: Project, rounds: int) -> bool:
+    if not isinstance(value, ast.Call) or not rounds:
         return False
     if isinstance(value.func, ast.Attribute) and value.func.attr == "cpu" and not value.args:
         return True
@@ -39,7 +42,7 @@ def _made_on_cpu(value: ast.expr, function: Function, project: Project) -> bool:
             return False
         return name not in _COPIES or _is_of_numbers(value, function, project)
     if isinstance(value.func, ast.Attribute) and value.func.attr in _KEEP and not name.startswith("torch."):
-        return is_on_cpu(value.func.value, function, project) is not None
+        return is_on_cpu(value.func.value, function, project, rounds - 1) is not None
     return False
 
 

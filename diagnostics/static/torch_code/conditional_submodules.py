@@ -54,6 +54,8 @@ def _changes(test: ast.expr, forward: Function) -> str:
     """Returns why a test answers differently from step to step, "" where that is not seen."""
     asks_for_none = any(isinstance(op, (ast.Is, ast.IsNot)) for one in walk(test)
                         for op in getattr(one, "ops", ()))  # fmt: skip
+    counted = {one.target.attr for one in forward.nodes_of(ast.AugAssign)
+               if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Attribute)}  # fmt: skip
     for one in [inner for value in (test, *_assigned_once(test, forward)) for inner in walk(value)]:
         if isinstance(one, ast.Call) and last_name(one.func) in _CHANCE:
             return "chance decides"
@@ -61,6 +63,8 @@ def _changes(test: ast.expr, forward: Function) -> str:
             return "the data decide"
         if isinstance(one, ast.Name) and one.id in forward.parameters and _COUNTERS.match(one.id) and not asks_for_none:
             return f"`{one.id}` decides"
+        if isinstance(one, ast.Attribute) and one.attr in counted and not asks_for_none:
+            return f"how often forward has run (`{ast.unparse(one)}`) decides"
     return ""
 
 

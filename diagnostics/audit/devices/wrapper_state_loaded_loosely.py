@@ -1,0 +1,56 @@
+"""A state of a wrapped model, with "module." before each key, is loaded with strict=False into a bare one.
+
+What it does: runs each script on values that are not known, and flags `load_state_dict(state, strict=False)` of a model
+that is not wrapped, where the file was saved from the state of the DDP object itself.
+
+Why it matters: no key fits, and strict=False says nothing of it. The fine-tuning begins from random weights, and its
+loss from the top.
+
+Bad:
+
+    torch.save(ddp.state_dict(), path)
+    net.load_state_dict(torch.load(path), strict=False)
+
+Good:
+
+    torch.save(ddp.module.state_dict(), path)
+    missing, unexpected = net.load_state_dict(torch.load(path), strict=False)
+
+What it cannot see: files that another program wrote, and keys that are renamed by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.audit.executed import also, home, shown
+from diagnostics.audit.rule import Violation, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.saved_files import loaded_loosely
+from diagnostics.static.execution.events import Execution
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+
+CODE = "A412"
+NAME = "wrapper-state-loaded-loosely"
+SEVERITY = Severity.ERROR
+WORDS = ("load_state_dict",)
+CHECKLIST = "checkpoints are saved from the model inside of the wrapper"
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the loads in which no key fits."""
+    yield from also((), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for loaded, saved in loaded_loosely(execution):
+        yield violation(
+            home(loaded, project),
+            loaded.node,
+            'each key of this state begins with "module.", none of the model\'s does, and strict=False says nothing of '
+            "it: nothing is loaded",
+            "save the state of the model inside: model.module.state_dict(); look at what load_state_dict gives back",
+            steps=(shown(saved, project, "saved from the wrapper here"),),
+            confidence=Confidence.LIKELY,
+        )

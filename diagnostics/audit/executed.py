@@ -1,0 +1,58 @@
+"""What rules ask of scripts that were run on values that are not known: hits that reading did not find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from diagnostics.audit.rule import ExplanationStep, Violation, step
+from diagnostics.core.findings import Confidence
+from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.traces import executions
+from diagnostics.static.execution.values import Made
+from diagnostics.static.program.project import Project, per_project
+from diagnostics.static.program.project_file import ProjectFile
+
+Asked = Callable[[Execution, Project], Iterable[Violation]]
+
+
+def also(
+    found: Iterable[Violation],
+    file: ProjectFile,
+    project: Project,
+    asked: Asked,
+) -> Iterator[Violation]:
+    """Yields what was found by reading, then what the runs show in `file`, where reading found nothing in it."""
+    read = list(found)
+    yield from read
+    loud = any(one.confidence is not Confidence.POSSIBLE for one in read)
+    told: set[tuple[int, int]] = set()
+    for one in _answers(asked, project) if not loud and not file.is_test else ():
+        if one.file is file and (one.line, one.column) not in told:
+            told.add((one.line, one.column))
+            yield one
+
+
+def _answers(asked: Asked, project: Project) -> Sequence[Violation]:
+    """Returns what a question finds in all scripts of a project, asked once: a rule is asked file by file."""
+    known = _known(project)
+    if asked not in known:
+        known[asked] = tuple(hit for one in executions(project) for hit in asked(one, project))
+    return known[asked]
+
+
+@per_project
+def _known(project: Project) -> dict[Asked, Sequence[Violation]]:
+    """Returns where the answers about a project are kept."""
+    return {}
+
+
+def home(one: Event | Made, project: Project) -> ProjectFile:
+    """Returns the file that an event or value is in."""
+    assert one.function is not None  # noqa: S101 (values that are shown were made by calls)
+    return project.file_with(one.function)
+
+
+def shown(one: Event | Made, project: Project, text: str) -> ExplanationStep:
+    """Returns a step at an event, or where a value was made."""
+    assert one.node is not None  # noqa: S101 (values that are shown were made by calls)
+    return step(home(one, project), one.node, text)

@@ -1,0 +1,67 @@
+"""Loaders that are read anew in each epoch, and schedules that count in epochs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.static.executed.training import loader_of, sampler_of, within
+from diagnostics.static.execution.events import Event, Execution, OpenLoop
+from diagnostics.static.execution.library import LOADER, SAMPLER
+from diagnostics.static.execution.values import Const, Made, Value, same
+
+_TRAINS = (".backward", ".step")
+_LENGTHS = {"CosineAnnealingLR": (1, "T_max"), "LinearLR": (3, "total_iters"), "PolynomialLR": (1, "total_iters")}
+_SCHEDULES = "torch.optim.lr_scheduler."
+
+
+def same_order_for_ever(execution: Execution) -> Iterator[tuple[Made, OpenLoop, Event | None]]:
+    """Yields (sampler, loop over the epochs, a set_epoch that something else was asked) for training loaders."""
+    told = [one for one in execution.events if one.name == ".set_epoch"]
+    if any(not isinstance(one.owner, Made) or one.owner.name not in (SAMPLER, LOADER) for one in told):
+        return  # it is not known who was told
+    done: set[int] = set()
+    for begun in execution.named("iterate"):
+        loader = loader_of(begun.owner)
+        sampler = sampler_of(loader) if loader is not None else None
+        if sampler is None or id(sampler) in done or not begun.loops or not _shuffles(sampler):
+            continue
+        trains = any(
+            one.name in _TRAINS and not one.without_gradients and within(one, begun) for one in execution.events
+        )
+        if trains and not any(one.owner is sampler for one in told) and _goes_round(begun.loops[-1]):
+            done.add(id(sampler))
+            yield sampler, begun.loops[-1], next((one for one in told if one.owner is loader), None)
+
+
+def _shuffles(sampler: Made) -> bool:
+    given = sampler.argument(3, "shuffle")
+    return given is None or (isinstance(given, Const) and given.value is True)
+
+
+def _goes_round(loop: OpenLoop) -> bool:
+    """Whether a loop counts, and not over loaders, folds or settings."""
+    over = loop.over
+    if isinstance(over, Made) and over.name == "enumerate" and over.args:
+        over = over.args[0]
+    return over is None or (isinstance(over, Made) and over.name.rpartition(".")[2] in ("range", "trange", "count"))
+
+
+def epoch_schedules_stepped_by_batch(execution: Execution) -> Iterator[tuple[Event, Made, OpenLoop]]:
+    """Yields (step, scheduler, loop over the epochs) where its length is their number, and each batch steps it."""
+    for one in execution.named(".step"):
+        kind = one.owner.name if isinstance(one.owner, Made) else ""
+        place = _LENGTHS.get(kind.removeprefix(_SCHEDULES))
+        if not kind.startswith(_SCHEDULES) or place is None or not isinstance(one.owner, Made) or one.guards:
+            continue
+        length = one.owner.argument(*place)
+        for at, loop in enumerate(one.loops):
+            over = loop.over
+            inner = any(loader_of(each.over) is not None for each in one.loops[at + 1 :])
+            if inner and isinstance(over, Made) and over.name == "range" and over.args and _is(over.args[-1], length):
+                yield one, one.owner, loop
+                break
+
+
+def _is(one: Value, other: Value | None) -> bool:
+    """Whether two values are one: numbers that merely are the same are not, unless they are many."""
+    return other is not None and same(one, other) and not (isinstance(one, Const) and one.value in (1, 2))

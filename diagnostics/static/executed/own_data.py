@@ -1,0 +1,106 @@
+"""Which values each rank computes from its own samples, with nothing in between that makes them the same. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagnostics.agent.shared import operations
+from diagnostics.static.executed.training import loader_of, operation, sampler_of
+from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.values import Items, Made, Mapped, OneOf, Value
+
+_MOST = 600
+# What gives every rank the same, by whatever object it is asked for.
+_AGREEING = frozenset(operations.SHARED) | frozenset(
+    [
+        "gather_for_metrics",
+        "compute",
+        "sync",
+        "synchronize",
+        "synchronize_between_processes",
+        "reduce_mean",
+        "reduce_dict",
+    ]
+)
+_SIZES = frozenset(["len", ".shape", ".size", ".numel", ".ndim", ".dtype", ".device", ".dim", "isinstance", "hasattr"])
+
+
+class OwnData:
+    """Asked about the values of one run."""
+
+    def __init__(self, execution: Execution) -> None:
+        self._agreed: set[int] = set()
+        for event in execution.events:
+            self._note(event)
+
+    def _note(self, event: Event) -> None:
+        name = operation(event)
+        if (
+            name in operations.SHARED
+            or (name and name in operations.PICKLED)
+            or (not name and self._is_agreeing(event))
+        ):
+            for given in (
+                *event.args[:1],
+                *(event.keywords[key] for key in operations.TENSORS if key in event.keywords),
+            ):
+                self._agreed.update(id(one) for one in _flat(given))
+            if event.value is not None:
+                self._agreed.add(id(event.value))
+
+    @staticmethod
+    def _is_agreeing(event: Event) -> bool:
+        return event.name.rpartition(".")[2].lstrip("_") in _AGREEING
+
+    def of(self, value: Value | None, *, sizes: bool = False) -> Made | None:
+        """Returns the samples that a value was computed from: an item of a loader that is parted among the ranks.
+
+        `sizes`: also where only how many there are was asked, which is mostly the same on all ranks.
+        """
+        waiting: list[Value | None] = [value]
+        seen: set[int] = set()
+        while waiting and len(seen) < _MOST:
+            one = waiting.pop()
+            if one is None or id(one) in seen or id(one) in self._agreed:
+                continue
+            seen.add(id(one))
+            if isinstance(one, Made):
+                if not sizes and one.name in _SIZES:
+                    continue
+                if one.name in ("item", "next") and (loader := loader_of(one.owner)) is not None and sampler_of(loader):
+                    return one
+                if one.name.rpartition(".")[2] in _AGREEING:
+                    continue
+                waiting += [one.owner, *one.args, *one.keywords.values()]
+            elif isinstance(one, OneOf):
+                waiting += [*one.options, *one.tests]
+            elif isinstance(one, (Items, Mapped)):
+                waiting += _flat(one)
+        return None
+
+    def is_agreed(self, value: Value | None) -> bool:
+        """Whether something that a value was computed from was summed, gathered or handed out over the ranks."""
+        waiting: list[Value | None] = [value]
+        seen: set[int] = set()
+        while waiting and len(seen) < _MOST:
+            one = waiting.pop()
+            if one is None or id(one) in seen:
+                continue
+            if id(one) in self._agreed:
+                return True
+            seen.add(id(one))
+            if isinstance(one, Made):
+                waiting += [one.owner, *one.args, *one.keywords.values()]
+            elif isinstance(one, OneOf):
+                waiting += one.options
+            elif isinstance(one, (Items, Mapped)):
+                waiting += _flat(one)
+        return False
+
+
+def _flat(value: Value) -> Sequence[Value]:
+    if isinstance(value, Items):
+        return [value, *value.items]
+    if isinstance(value, Mapped):
+        return [value, *(one for one in value.fields.values() if isinstance(one, Value))]
+    return [value]

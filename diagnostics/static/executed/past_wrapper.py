@@ -1,0 +1,34 @@
+"""A training forward of the model inside a wrapper. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.static.executed.training import operation, wrapper_of, wraps
+from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.values import Made, sources
+
+
+def trained_past_wrapper(execution: Execution) -> Iterator[tuple[Event, Event, Event]]:
+    """Yields (forward, wrapping, backward pass) where a loss comes from the inner model alone."""
+    events = execution.events
+    if any(operation(one) and ".grad" in _names(one) for one in events):
+        return  # gradients are averaged by hand
+    for at, wrap, model in wraps(execution):
+        if any(one.name == wrap.name and one is not wrap and one.argument(0, "module") is model for one in events):
+            continue
+        for backward in events[at:]:
+            if backward.name != ".backward" or backward.without_gradients:
+                continue
+            made = [one for one in sources(backward.owner) if isinstance(one, Made) and one.name == "()"]
+            if any(wrapper_of(one.owner) is not None for one in made):
+                continue
+            past = next((one for one in events[at:] if one.name == "()" and one.owner is model
+                         and any(one.value is each for each in made) and not one.without_gradients), None)  # fmt: skip
+            if past is not None:
+                yield past, wrap, backward
+                break
+
+
+def _names(event: Event) -> set[str]:
+    return {one.name for given in event.args for one in sources(given) if isinstance(one, Made)}

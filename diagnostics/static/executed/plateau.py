@@ -1,0 +1,62 @@
+"""Rates that follow a number of the rank's own; sums over all ranks that are divided by its own count. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.static.executed.own_data import OwnData
+from diagnostics.static.executed.training import is_distributed, operation
+from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.values import Made, Value, made_of, sources
+
+
+def rates_by_own_loss(execution: Execution) -> Iterator[tuple[Event, Made]]:
+    """Yields (step of a ReduceLROnPlateau, the rank's samples that its number was computed from)."""
+    steps = [one for one in execution.named(".step") if isinstance(one.owner, Made)
+             and one.owner.name.endswith("ReduceLROnPlateau")]  # fmt: skip
+    if not steps or not is_distributed(execution):
+        return
+    own = OwnData(execution)
+    for one in steps:
+        samples = own.of(one.argument(0, "metrics"))
+        if samples is not None:
+            yield one, samples
+
+
+def sums_over_own_counts(execution: Execution) -> Iterator[tuple[Made, Event, Made]]:
+    """Yields (division, the sum over ranks, the rank's samples that are counted below)."""
+    summed = {id(one.args[0]): one for one in execution.events if operation(one) == "all_reduce" and one.args
+              and not _averages(one)}  # fmt: skip
+    if not summed:
+        return
+    own = OwnData(execution)
+    told: set[int] = set()
+    for value in _values(execution):
+        if value.name != "/" or len(value.args) != 2 or id(value.node) in told:
+            continue
+        above = next((summed[id(one)] for one in sources(value.args[0]) if id(one) in summed), None)
+        counted = own.of(value.args[1], sizes=True) if above is not None else None
+        if above is not None and counted is not None and not own.is_agreed(value.args[1]):
+            told.add(id(value.node))
+            yield value, above, counted
+
+
+def _averages(event: Event) -> bool:
+    given = event.argument(1, "op")
+    return given is not None and getattr(given, "name", "").rpartition(".")[2] not in ("SUM", "")
+
+
+def _values(execution: Execution) -> Iterator[Made]:
+    """Yields everything that was computed on the way to an event, each once."""
+    seen: set[int] = set()
+    waiting: list[Value | None] = [
+        given for event in execution.events for given in (event.owner, *event.args, *event.keywords.values())
+    ]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        waiting += made_of(one)
+        if isinstance(one, Made):
+            yield one

@@ -1,0 +1,112 @@
+"""Which rounds of a loop are synchronised and in which the optimizer steps, by tests on the loop's counter. Pure."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.values import Const, Made, OneOf, Value
+
+_EVERY = 4  # micro-batches of a step, where their number is not known
+_MANY = 1000  # batches of an epoch
+_ROUNDS = 12
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "%": operator.mod, "//": operator.floordiv,
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def steps_in_unsynchronised_rounds(execution: Execution) -> Iterator[tuple[Event, Event, ast.AST]]:
+    """Yields (backward pass, optimizer step, test of no_sync) where a step comes in a round that kept its gradients."""
+    for backward in execution.named(".backward"):
+        context = next((one for one in backward.contexts if _is_no_sync(one)), None)
+        if context is None or not backward.loops:
+            continue
+        for step in execution.named(".step"):
+            if not step.loops or step.loops[-1] is not backward.loops[-1] or _is_scheduler(step):
+                continue
+            place = _wrong_round(backward, step, context)
+            if place is not None:
+                yield backward, step, place
+                break
+
+
+def _wrong_round(backward: Event, step: Event, context: Value) -> ast.AST | None:
+    """Returns the test of no_sync that is true in a round of a step."""
+    counted = 0
+    for number in range(_ROUNDS):
+        stepped = _all_true(step, number)
+        passed = _all_true(backward, number)
+        kept = _kept(context, number)
+        if stepped is None or passed is None or kept is None:
+            return None
+        counted += stepped
+        if stepped and passed and kept[0] and counted:
+            return kept[1]
+    return None
+
+
+def _is_no_sync(value: Value) -> bool:
+    return isinstance(value, OneOf) and any(isinstance(one, Made) and one.name == ".no_sync" for one in value.options)
+
+
+def _is_scheduler(step: Event) -> bool:
+    return isinstance(step.owner, Made) and step.owner.name.startswith("torch.optim.lr_scheduler.")
+
+
+def _kept(context: Value, number: int) -> tuple[bool, ast.AST] | None:
+    """Returns whether a round is under no_sync, and by which test."""
+    if not isinstance(context, OneOf) or not context.conditions:
+        return None
+    for option, under in zip(context.options, context.conditions, strict=True):
+        told = [_computed(test, number) for test, _, _ in under]
+        if any(one is None for one in told):
+            return None
+        if under and all(bool(one) is taken for one, (_, taken, _) in zip(told, under, strict=True)):
+            return isinstance(option, Made) and option.name == ".no_sync", under[-1][2]
+    return None
+
+
+def _all_true(event: Event, number: int) -> bool | None:
+    """Whether an event comes in a round, None where that is not known."""
+    own = [one for one in event.guards if not one.handler and _counts(one.test)]
+    told = [_computed(one.test, number) for one in own]
+    if any(one is None for one in told):
+        return None
+    return all(bool(one) is guard.taken for one, guard in zip(told, own, strict=True))
+
+
+def _counts(value: Value) -> bool:
+    if isinstance(value, Made):
+        return value.name in ("count", "counter") or any(_counts(one) for one in value.args)
+    return False
+
+
+def _computed(value: Value, number: int, depth: int = 12) -> Any:
+    """Returns a test in a round of the loop; None where something else than the round and how many decides it."""
+    if isinstance(value, Const):
+        return value.value if isinstance(value.value, (int, float, bool)) else None
+    if not isinstance(value, Made) or not depth:
+        return None
+    if value.name in ("count", "counter"):
+        start = value.owner.argument(1, "start") if isinstance(value.owner, Made) else None
+        return number + (start.value if isinstance(start, Const) and isinstance(start.value, int) else 0)
+    if value.name == "len":
+        return _MANY
+    if value.name == "not":
+        inner = _computed(value.args[0], number, depth - 1)
+        return None if inner is None else not inner
+    if value.name in ("and", "or"):
+        told = [_computed(one, number, depth - 1) for one in value.args]
+        if any(one is None for one in told):
+            return None
+        return all(told) if value.name == "and" else any(told)
+    if value.name in _OPERATORS and len(value.args) == 2:
+        left, right = (_computed(one, number, depth - 1) for one in value.args)
+        if left is None or right is None or (value.name in ("%", "//") and not right):
+            return None
+        return _OPERATORS[value.name](left, right)
+    return _EVERY if value.name.startswith(".") or value.name in ("argument", "int") else None

@@ -1,0 +1,129 @@
+"""Files that a program saves and loads: by whom, with what, and what stands between. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.static.executed.training import is_distributed, meets, wrapper_of
+from diagnostics.static.execution.events import Event, Execution, Guard
+from diagnostics.static.execution.values import Const, Made, Name, Value, options, same, sources
+
+_RANKS = frozenset(["torch.distributed.get_rank", "rank"])
+_VARIABLES = frozenset(["RANK", "LOCAL_RANK", "SLURM_PROCID"])
+_RENAMES = frozenset([".replace", ".removeprefix", ".partition", ".lstrip", ".startswith", ".split", ".sub"])
+_CONSUMES = "consume_prefix_in_state_dict_if_present"
+
+
+def asks_rank(value: Value) -> bool:
+    """Whether a value is computed from the rank."""
+    found = list(sources(value))
+    variable = any(isinstance(one, Const) and one.value in _VARIABLES for one in found)
+    return any(isinstance(one, Made) and (one.name in _RANKS or one.name.endswith(".get_rank")) for one in found) or (
+        variable and any(isinstance(one, Name) and one.name in ("os.environ", "os.getenv", "os") for one in found)
+    )
+
+
+def on_one_rank(event: Event) -> Guard | None:
+    """Returns the test of the rank that an event is under."""
+    return next((one for one in event.guards if not one.handler and asks_rank(one.test)), None)
+
+
+def path_of(event: Event) -> Value | None:
+    """Returns the path of a torch.save or torch.load."""
+    return event.argument(1, "f") if event.name == "torch.save" else event.argument(0, "f")
+
+
+def same_path(one: Value | None, other: Value | None) -> bool:
+    """Whether two paths may be one: each of what they may be is compared."""
+    return any(same(_plain(a), _plain(b)) for a in options(one) for b in options(other))
+
+
+def _plain(path: Value) -> Value:
+    while isinstance(path, Made) and path.name in ("str", "pathlib.Path", "os.fspath") and path.args:
+        path = path.args[0]
+    return path
+
+
+def read_while_written(execution: Execution) -> Iterator[tuple[Event, Event, Guard]]:
+    """Yields (save, load, test of the rank): one rank writes, all read, and nothing makes these wait."""
+    if not is_distributed(execution):
+        return
+    events = execution.events
+    for at, saved in enumerate(events):
+        guard = on_one_rank(saved) if saved.name == "torch.save" else None
+        for place in range(at + 1, len(events)) if guard is not None else ():
+            one = events[place]
+            if (meets(one) and on_one_rank(one) is None) or one.name.rpartition(".")[2] in (
+                "wait_for_everyone",
+                "sleep",
+            ):
+                break
+            if one.name == "torch.load" and on_one_rank(one) is None and same_path(path_of(saved), path_of(one)):
+                yield saved, one, guard  # type: ignore[misc] # asked for above
+                break
+
+
+def loaded_loosely(execution: Execution) -> Iterator[tuple[Event, Event]]:
+    """Yields (load_state_dict, save) where keys begin with "module." and the model that loads them has none such."""
+    if any(one.name in _RENAMES or one.name.endswith(_CONSUMES) for one in execution.events):
+        return
+    saves = [one for one in execution.named("torch.save") if _of_wrapper(one.argument(0, "obj"))]
+    for one in execution.named(".load_state_dict") if saves else ():
+        strict = one.argument(1, "strict")
+        if not (isinstance(strict, Const) and strict.value is False) or wrapper_of(one.owner) is not None:
+            continue
+        loads = [
+            each
+            for each in sources(one.argument(0, "state_dict"))
+            if isinstance(each, Made) and each.name == "torch.load"
+        ]
+        found = next(
+            (each for each in saves for load in loads if load.args and same_path(path_of(each), load.args[0])), None
+        )
+        if found is not None:
+            yield one, found
+
+
+def _of_wrapper(value: Value | None) -> bool:
+    return any(isinstance(one, Made) and one.name == ".state_dict" and wrapper_of(one.owner) is not None
+               and wrapper_of(one.owner).name.endswith("DistributedDataParallel")  # type: ignore[union-attr]
+               for one in sources(value))  # fmt: skip
+
+
+def loaded_onto_one_device(execution: Execution) -> Iterator[tuple[Event, Event]]:
+    """Yields (load, save) where each rank loads what one saved from its GPU, with no word of where to."""
+    if not is_distributed(execution):
+        return
+    moved = [
+        one
+        for one in execution.events
+        if one.name == ".cuda" or (one.name == ".to" and _is_gpu(one.argument(0, "device")))
+    ]
+    saves = [one for one in execution.named("torch.save") if moved and _holds_states(one.argument(0, "obj"))]
+    for one in execution.named("torch.load"):
+        if one.argument(1, "map_location") is None and on_one_rank(one) is None:
+            found = next((each for each in saves if on_one_rank(each) and same_path(path_of(each), path_of(one))), None)
+            moved_away = found is None and next(
+                (each for each in saves if on_one_rank(each) and _renamed(execution, each, one)), None
+            )
+            if found or moved_away:
+                yield one, found or moved_away  # type: ignore[misc] # one of them is
+
+
+def _renamed(execution: Execution, saved: Event, loaded: Event) -> bool:
+    """Whether what was saved is moved to the place that is loaded: os.replace(temporary, path)."""
+    moves = [one for one in execution.events if one.name in ("os.replace", "os.rename", "shutil.move")]
+    return any(same_path(path_of(saved), one.argument(0, "src")) and same_path(path_of(loaded), one.argument(1, "dst"))
+               for one in moves)  # fmt: skip
+
+
+def _is_gpu(value: Value | None) -> bool:
+    found = [one for one in sources(value) if isinstance(one, Const)]
+    return any(
+        isinstance(one.value, str) and (one.value.startswith("cuda") or one.value == "LOCAL_RANK") for one in found
+    )
+
+
+def _holds_states(value: Value | None) -> bool:
+    found = [one for one in sources(value) if isinstance(one, Made)]
+    return any(one.name == ".state_dict" for one in found) and not any(one.name in (".cpu", ".to") for one in found)

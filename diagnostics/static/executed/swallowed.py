@@ -1,0 +1,87 @@
+"""An exception in a step that ranks take together is caught, and the rank goes on with the next one. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from diagnostics.static.executed.own_data import OwnData
+from diagnostics.static.executed.training import is_distributed, meets, operation
+from diagnostics.static.execution.events import Event, Execution, TriedBlock
+from diagnostics.static.program.exit_calls import LEAVING
+from diagnostics.static.program.functions import last_name
+
+_BROAD = frozenset(
+    ["Exception", "BaseException", "RuntimeError", "OutOfMemoryError", "ValueError", "MemoryError", "AcceleratorError"]
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swallowed:
+    """`handler` of `attempt` goes on after an exception that skips `met`."""
+
+    handler: ast.ExceptHandler
+    attempt: TriedBlock
+    met: Event
+
+
+def swallowed(execution: Execution) -> Iterator[Swallowed]:
+    """Yields each handler once, of errors that come on one rank: of memory, or by the samples that the rank has."""
+    if not is_distributed(execution):
+        return
+    told: set[int] = set()
+    for one in execution.events:
+        for attempt in one.tries:
+            if id(attempt.node) in told or not attempt.loops or not meets(one):
+                continue
+            handler = next((each for each in attempt.node.handlers if _is_broad(each)), None)
+            if handler is None or _leaves(handler.body) or _leaves(attempt.node.finalbody):
+                continue
+            told.add(id(attempt.node))
+            alone = _of_memory(handler) or _raised_by_own_data(execution, attempt)
+            if alone and not _agrees(execution, attempt):
+                yield Swallowed(handler=handler, attempt=attempt, met=one)
+
+
+def _of_memory(handler: ast.ExceptHandler) -> bool:
+    told = ast.unparse(handler).lower()
+    return any(one in told for one in ("outofmemory", "out of memory", "memoryerror"))
+
+
+def _raised_by_own_data(execution: Execution, attempt: TriedBlock) -> bool:
+    """Whether an error of the block comes by what this rank's samples are: others do not have it in the same round."""
+    raised = [
+        one
+        for one in execution.named("raise")
+        if one.guards and not one.is_handled and any(each.node is attempt.node for each in one.tries)
+    ]
+    own = OwnData(execution) if raised else None
+    return own is not None and any(own.of(one.guards[-1].test, sizes=True) is not None for one in raised)
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(one is None or last_name(one) in _BROAD for one in kinds)
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether statements always end in an exception, the end of the loop or of the process."""
+    for one in body:
+        if isinstance(one, (ast.Raise, ast.Break)):
+            return True
+        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and ast.unparse(one.value.func) in LEAVING:
+            return True
+        if isinstance(one, ast.If) and _leaves(one.body) and _leaves(one.orelse):
+            return True
+    return False
+
+
+def _agrees(execution: Execution, attempt: TriedBlock) -> bool:
+    """Whether ranks may tell each other in the same round, outside of the attempt."""
+    around = attempt.loops[-1]
+    return any(
+        operation(one) and any(loop is around for loop in one.loops)
+        and not any(each.node is attempt.node for each in one.tries)
+        for one in execution.events
+    )  # fmt: skip

@@ -1,0 +1,319 @@
+"""Runs calls: into the project's functions and classes; what leaves the project is an event. Pure."""
+
+from __future__ import annotations
+
+import ast
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from diagnostics.static.execution import library
+from diagnostics.static.execution.events import NO_GRAD, Entered
+from diagnostics.static.execution.objects import Objects
+from diagnostics.static.execution.state import MOST_DEPTH
+from diagnostics.static.execution.values import (
+    UNKNOWN,
+    Class,
+    Const,
+    Generator,
+    Instance,
+    Items,
+    Made,
+    Mapped,
+    Name,
+    OneOf,
+    Partial,
+    Procedure,
+    Scope,
+    Super,
+    Value,
+    joined,
+)  # fmt: skip
+from diagnostics.static.program.functions import is_generator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MOST_AT_ONCE = 2  # of one function within itself
+
+
+class CallEvaluation(Objects):
+    """What a call gives and what happens in it."""
+
+    @abstractmethod
+    def run_body(self, callee: Procedure, scope: Scope) -> Value:
+        """Runs the statements of a function; returns what it gives back."""
+
+    def called(self, node: ast.Call, scope: Scope) -> Value:
+        """Returns what a call in the program gives."""
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+            return self._super(scope)
+        if isinstance(node.func, ast.Attribute):
+            owner = self.evaluate(node.func.value, scope)
+            args, keywords = self._arguments(node, scope)
+            found = library.of_container(owner, node.func.attr, args, keywords)
+            if found is not None:
+                value, items = found
+                if items is not None and isinstance(owner, Items):
+                    self.state.memory.write(owner.fields, "items", items)
+                return value
+            return self.call(self.attribute(owner, node.func.attr, node.func, scope), args, keywords, node, scope)
+        callee = self.evaluate(node.func, scope)
+        return self.call(callee, *self._arguments(node, scope), node, scope)
+
+    def _super(self, scope: Scope) -> Value:
+        at: Scope | None = scope
+        while at is not None:
+            owner = at.function.owner
+            if owner is not None and at.function.parameters:
+                receiver = at.fields.get(at.function.parameters[0])
+                if isinstance(receiver, (Instance, Class)):
+                    kind = receiver.kind if isinstance(receiver, Instance) else receiver
+                    below = next((one for one in self.lineage(kind) if one.kind is owner), None)
+                    return Super(below, receiver) if below is not None else UNKNOWN
+            at = at.outer
+        return UNKNOWN
+
+    def _arguments(self, node: ast.Call, scope: Scope) -> tuple[list[Value], dict[str, Value]]:
+        args: list[Value] = []
+        for one in node.args:
+            value = self.evaluate(one, scope)
+            if isinstance(one, ast.Starred):
+                items, whole = library.items_of(value, one)
+                args += items if whole else [UNKNOWN]
+            else:
+                args.append(value)
+        keywords: dict[str, Value] = {}
+        for given in node.keywords:
+            value = self.evaluate(given.value, scope)
+            if given.arg is not None:
+                keywords[given.arg] = value
+            elif isinstance(value, Mapped):
+                keywords |= {str(key): each for key, each in value.fields.items()}
+            else:
+                keywords["**"] = value
+        return args, keywords
+
+    def call(
+        self, callee: Value, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        """Returns what calling a value gives."""
+        self.state.step()
+        if isinstance(callee, Partial):
+            return self.call(callee.callee, [*callee.args, *args], {**callee.keywords, **keywords}, node, scope)
+        if isinstance(callee, OneOf):
+            return joined([self.call(one, args, keywords, node, scope) for one in callee.options], callee.tests)
+        if isinstance(callee, Procedure):
+            return self.enter(callee, args, keywords, node, scope)
+        if isinstance(callee, Class):
+            return self._instance(callee, args, keywords, node, scope)
+        if isinstance(callee, Instance):
+            method = self.of_object(callee, "__call__", node, scope)
+            if method is not None and not self.is_model(callee):
+                return self.call(method, args, keywords, node, scope)
+            return self._leaves("()", callee, args, keywords, node, scope)
+        if isinstance(callee, Name):
+            found = self._of_library(callee.name, args, keywords, node, scope)
+            return found if found is not None else self._leaves(callee.name, None, args, keywords, node, scope)
+        if isinstance(callee, Made) and isinstance(callee.node, ast.Attribute) and callee.owner is not None:
+            if callee.name[1:] in library.ITSELF:
+                self._leaves(callee.name, callee.owner, args, keywords, node, scope)
+                return callee.owner
+            return self._leaves(callee.name, callee.owner, args, keywords, node, scope)
+        return self._leaves("()", callee, args, keywords, node, scope)
+
+    def _leaves(
+        self, name: str, owner: Value | None, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST,
+        scope: Scope,
+    ) -> Value:  # fmt: skip
+        made = Made(name, owner, tuple(args), keywords, node, scope.function)
+        self.state.happened(name, node, scope.function, owner=owner, args=args, keywords=keywords, value=made)
+        return made
+
+    # ------------------------------------------------------------------ libraries
+
+    def _of_library(
+        self, name: str, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
+    ) -> Value | None:
+        """Returns what a library's function means here; None where it only happens."""
+        last = name.rpartition(".")[2]
+        if name in ("functools.partial", "partial") and args:
+            return Partial(args[0], args[1:], keywords)
+        if name == "getattr" and len(args) >= 2 and isinstance(args[1], Const):
+            return self.attribute(args[0], str(args[1].value), node, scope)
+        if name == "setattr" and len(args) == 3 and isinstance(args[1], Const):
+            self.set_attribute(args[0], str(args[1].value), args[2], node, scope)
+            return Const(None)
+        if name == "hasattr" and len(args) == 2 and isinstance(args[1], Const):
+            return self._has(args[0], str(args[1].value), node, scope)
+        if name == "isinstance" and len(args) == 2:
+            return self._is_instance(args[0], args[1], node)
+        if name == "map" and len(args) == 2:
+            found: list[Value] = []
+            whole = self.each(
+                args[1], node, lambda one: found.append(self.call(args[0], (one,), {}, node, scope)), scope
+            )
+            return Items({"items": tuple(found)}, not whole)
+        if name == "next" and args:
+            items, _ = library.items_of(args[0], node)
+            self._leaves("next", args[0], (), {}, node, scope)
+            return items[0] if items else UNKNOWN
+        if name in ("list", "tuple", "sorted", "reversed", "set") and len(args) == 1 and isinstance(args[0], Items):
+            return Items({"items": args[0].items}, args[0].open)
+        if name == "dict" and not args and "**" not in keywords:
+            return Mapped(dict(keywords))
+        if name in ("list", "set", "collections.deque") and not args:
+            return Items({"items": ()})
+        if name == "len" and len(args) == 1 and isinstance(args[0], Items) and not args[0].open:
+            return Const(len(args[0].items))
+        if name == "callable" and args and isinstance(args[0], (Procedure, Class, Partial)):
+            return Const(True)
+        if name in library.LAUNCHERS:
+            self._leaves(name, None, args, keywords, node, scope)
+            started = args[0] if args else keywords.get(library.LAUNCHERS[name], UNKNOWN)
+            if isinstance(started, (Procedure, Partial)):
+                given = keywords.get("args", args[1] if len(args) > 1 else None)
+                rest = given.items if isinstance(given, Items) else ()
+                spawned = name.startswith("torch.multiprocessing")
+                self.call(started, [Made("rank", node=node), *rest] if spawned else [], {}, node, scope)
+            return UNKNOWN
+        if last == "lru_cache" or name == "functools.cache":
+            return args[0] if args and isinstance(args[0], Procedure) else None
+        return None
+
+    def _has(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
+        if isinstance(owner, Instance) and (name in owner.fields or self.of_object(owner, name, node, scope)):
+            return Const(True)
+        if isinstance(owner, Instance) and not self.foreign_bases(owner.kind):
+            return Const(False)
+        told = library.has(owner, name)
+        return Const(told) if told is not None else Made("hasattr", args=(owner, Const(name)), node=node)
+
+    def _is_instance(self, value: Value, kinds: Value, node: ast.AST) -> Value:
+        wanted = kinds.items if isinstance(kinds, Items) else (kinds,)
+        if (
+            isinstance(value, Made)
+            and value.name[:1].isalpha()
+            and all(isinstance(one, (Name, Class)) for one in wanted)
+        ):
+            if any(isinstance(one, Name) and one.name == value.name for one in wanted):
+                return Const(True)
+            kinds_told = [one.name for one in wanted if isinstance(one, Name)]
+            if value.name in library.WRAPPERS and library.WRAPPERS.issuperset(kinds_told):
+                return Const(False)
+        if isinstance(value, Instance) and all(isinstance(one, Class) for one in wanted):
+            return Const(any(one is kind for kind in self.lineage(value.kind) for one in wanted))
+        return Made("isinstance", args=(value, kinds), node=node)
+
+    @abstractmethod
+    def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, scope: Scope) -> None:
+        """Sets an attribute of a value."""
+
+    # ------------------------------------------------------------------ the project
+
+    def _instance(
+        self, kind: Class, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        made = Instance(kind, node, scope.function)
+        start = self.of_object(made, "__init__", node, scope)
+        if isinstance(start, Procedure):
+            self.call(start, args, keywords, node, scope)
+            return made
+        inside = Scope({}, kind.scope, kind.module)
+        for at, (name, default) in enumerate(self.fields_of(kind)):
+            if name in keywords or at < len(args):
+                made.fields[name] = keywords[name] if name in keywords else args[at]
+            elif default is not None:
+                made.fields[name] = self._default(default, inside)
+        after = self.of_object(made, "__post_init__", node, scope)
+        if after is not None:
+            self.call(after, (), {}, node, scope)
+        return made
+
+    def _default(self, value: ast.expr, scope: Scope) -> Value:
+        if isinstance(value, ast.Call):
+            made = {one.arg: one.value for one in value.keywords}
+            if "default_factory" in made:
+                return self.call(self.evaluate(made["default_factory"], scope), (), {}, value, scope)
+            if "default" in made and "field" in ast.unparse(value.func):
+                return self.evaluate(made["default"], scope)
+        return self.evaluate(value, scope)
+
+    def enter(
+        self, callee: Procedure, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        """Runs a function of the project."""
+        inside = [one.function for one in self.state.frames]
+        if len(inside) >= MOST_DEPTH or inside.count(callee.function) >= _MOST_AT_ONCE:
+            return self._leaves("()", callee, args, keywords, node, scope)
+        given = [callee.receiver, *args] if callee.receiver is not None else list(args)
+        names = self._parameters(callee, given, keywords, node)
+        local = Scope(names, callee.scope, callee.function)
+        if is_generator(callee.function) and not any(mark.endswith("contextmanager") for mark in callee.marks):
+            return Generator(callee, local)
+        if is_generator(callee.function):
+            return Generator(callee, local)
+        with self._entered(callee, node, scope):
+            return self.run_body(callee, local)
+
+    @contextmanager
+    def _entered(self, callee: Procedure, node: ast.AST, scope: Scope) -> Iterator[None]:
+        state = self.state
+        frames, contexts = state.frames, state.contexts
+        state.frames = (*frames, Entered(callee.function, node, scope.function))
+        if not NO_GRAD.isdisjoint(callee.marks):
+            state.contexts = (*contexts, Made("torch.no_grad"))
+        try:
+            yield
+        finally:
+            state.frames, state.contexts = frames, contexts
+
+    def run_generator(self, made: Generator, each: Callable[[Value], None], node: ast.AST, scope: Scope) -> None:
+        """Runs a generator; does something with each value it yields, where it yields it."""
+        inside = [one.function for one in self.state.frames]
+        if len(inside) >= MOST_DEPTH or inside.count(made.callee.function) >= _MOST_AT_ONCE:
+            each(UNKNOWN)
+            return
+        self.yields.append(each)
+        try:
+            with self._entered(made.callee, node, scope):
+                self.run_body(made.callee, made.scope)
+        finally:
+            self.yields.pop()
+
+    yields: list[Callable[[Value], None]]
+
+    def yielded(self, value: Value) -> None:
+        """A generator that is being run yields a value."""
+        if not self.yields:
+            return
+        each, frames = self.yields.pop(), self.state.frames
+        self.state.frames = frames[:-1]  # who iterates goes on
+        try:
+            each(value)
+        finally:
+            self.yields.append(each)
+            self.state.frames = frames
+
+    def _parameters(
+        self, callee: Procedure, given: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST
+    ) -> dict[str, Value]:
+        syntax = callee.function.syntax
+        if isinstance(syntax, ast.Module):
+            return {}
+        arguments = syntax.args
+        positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+        found: dict[str, Value] = dict(zip(positional, given, strict=False))
+        rest = dict(keywords)
+        for name in (*positional, *(one.arg for one in arguments.kwonlyargs)):
+            if name in rest:
+                found[name] = rest.pop(name)
+            elif name not in found:
+                found[name] = callee.defaults.get(name) or Made("argument", args=(Const(name),), node=node)
+        if arguments.vararg is not None:
+            found[arguments.vararg.arg] = Items({"items": tuple(given[len(positional) :])})
+        if arguments.kwarg is not None:
+            more = rest.pop("**", None)
+            found[arguments.kwarg.arg] = Mapped(dict(rest), more is not None)
+        return found

@@ -1,0 +1,138 @@
+"""What library functions mean to the values of a program: builtins, containers, what gives its object back. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from diagnostics.static.execution.values import UNKNOWN, Const, Items, Made, Mapped, OneOf, Value, joined
+from diagnostics.static.program.functions import Function
+
+# Methods of modules and tensors whose result is the object, or a copy that stands for it.
+ITSELF = frozenset(
+    ["to", "cuda", "cpu", "train", "eval", "half", "float", "double", "bfloat16", "requires_grad_", "compile", "type",
+     "share_memory", "pin_memory", "contiguous", "manual_seed", "to_empty", "apply"]
+)  # fmt: skip
+SAME_ITEMS = frozenset(
+    ["list", "tuple", "sorted", "reversed", "iter", "set", "frozenset", "enumerate", "zip", "itertools.chain",
+     "copy.copy", "copy.deepcopy", "tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.trange"]
+)  # fmt: skip
+LAUNCHERS = {
+    "torch.multiprocessing.spawn": "fn", "torch.multiprocessing.start_processes": "fn", "fire.Fire": "component",
+    "torch.multiprocessing.spawn.spawn": "fn", "absl.app.run": "main", "typer.run": "function", "tyro.cli": "f",
+    "accelerate.notebook_launcher": "function",
+}  # fmt: skip
+WRAPPERS = frozenset(
+    ["torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.FullyShardedDataParallel",
+     "torch.nn.DataParallel"]
+)  # fmt: skip
+SAMPLER = "torch.utils.data.distributed.DistributedSampler"
+LOADER = "torch.utils.data.DataLoader"
+_OF_LOADER = {"dataset": (0, "dataset"), "sampler": (3, "sampler"), "batch_sampler": (4, "batch_sampler")}
+
+
+def attribute(made: Made, name: str) -> Value | None:
+    """Returns what an attribute of a library's object is where that is what it was made with."""
+    if made.name in WRAPPERS and name == "module":
+        return made.argument(0, "module")
+    if made.name == LOADER and name in _OF_LOADER:
+        return made.argument(*_OF_LOADER[name])
+    if made.name == "torch.compile" and name == "_orig_mod":
+        return made.argument(0, "model")
+    return None
+
+
+def has(made: Value, name: str) -> bool | None:
+    """Whether a library's object has an attribute, None where it is not known."""
+    if isinstance(made, Made) and made.name == LOADER and name == "set_epoch":
+        return False
+    if isinstance(made, Made) and made.name == SAMPLER and name == "set_epoch":
+        return True
+    if isinstance(made, Made) and made.name in WRAPPERS and name == "module":
+        return True
+    return None
+
+
+def items_of(value: Value, node: ast.AST, depth: int = 4) -> tuple[tuple[Value, ...], bool]:
+    """Returns what a loop over a value gets, one after the other, and whether these are all and each."""
+    if isinstance(value, Items):
+        return value.items, not value.open
+    if isinstance(value, Mapped):
+        return tuple(Const(key) for key in value.fields), not value.open
+    if isinstance(value, Made) and depth:
+        if value.name == "enumerate" and value.args:
+            inner, all_of = items_of(value.args[0], node, depth - 1)
+            numbered = (
+                Items({"items": (Const(at) if all_of else Made("count", owner=value, node=node), one)})
+                for at, one in enumerate(inner)
+            )
+            return tuple(numbered), all_of
+        if value.name == "zip" and value.args:
+            parts = [items_of(one, node, depth - 1) for one in value.args]
+            all_of = all(whole for _, whole in parts)
+            if all_of:
+                return tuple(Items({"items": row}) for row in zip(*(each for each, _ in parts), strict=False)), True
+            first = tuple(each[0] if each else UNKNOWN for each, _ in parts)
+            return (Items({"items": first}),), False
+        if value.name in SAME_ITEMS and value.args:
+            inner, all_of = items_of(value.args[0], node, depth - 1)
+            return inner, all_of and len(value.args) == 1
+        if value.name == "range" and all(isinstance(one, Const) for one in value.args):
+            numbers = [one.value for one in value.args if isinstance(one, Const)]
+            if all(isinstance(one, int) for one in numbers) and 0 < len(range(*numbers)) <= 2:
+                return tuple(Const(number) for number in range(*numbers)), True
+    if isinstance(value, OneOf):
+        found = [items_of(one, node, depth - 1) for one in value.options] if depth else []
+        firsts = [each[0] for each, _ in found if each]
+        return ((joined(firsts, value.tests),) if firsts else (Made("item", owner=value, node=node),)), False
+    return (Made("item", owner=value, node=node),), False
+
+
+def of_container(
+    owner: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> tuple[Value, tuple[Value, ...] | None] | None:
+    """Returns what a method of a list or dict gives, and what is in the list behind it; None where it is no such."""
+    if isinstance(owner, Items):
+        if name in ("append", "add") and len(args) == 1:
+            return Const(None), (*owner.items, args[0])
+        if name in ("extend", "update") and len(args) == 1 and isinstance(args[0], Items):
+            return Const(None), (*owner.items, *args[0].items)
+        if name == "pop" and owner.items:
+            return owner.items[0 if args and isinstance(args[0], Const) and args[0].value == 0 else -1], None
+    if isinstance(owner, Mapped):
+        if name == "items":
+            pairs = tuple(Items({"items": (Const(key), one)}) for key, one in owner.fields.items())
+            return Items({"items": pairs}, owner.open), None
+        if name in ("values", "keys"):
+            found = tuple(owner.fields.values()) if name == "values" else tuple(Const(key) for key in owner.fields)
+            return Items({"items": found}, owner.open), None
+        if name == "get" and args and isinstance(args[0], Const) and args[0].value in owner.fields:
+            return owner.fields[args[0].value], None
+    return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
+
+
+def computed(operator: str, left: Value, right: Value, node: ast.AST, function: Function | None = None) -> Value:
+    """Returns the value of an operator; a number where both sides are."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        try:
+            return Const(_OPERATORS[operator](left.value, right.value))
+        except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
+            return Made(operator, args=(left, right), node=node, function=function)
+    if operator == "+" and isinstance(left, Items) and isinstance(right, Items):
+        return Items({"items": left.items + right.items}, left.open or right.open)
+    return Made(operator, args=(left, right), node=node, function=function)
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": lambda a, b: a + b if not isinstance(a, str) or len(a) + len(b) < 1000 else a,
+    "-": lambda a, b: a - b, "*": lambda a, b: a * b if _is_number(a) and _is_number(b) else a,
+    "/": lambda a, b: a / b, "//": lambda a, b: a // b, "%": lambda a, b: a % b,
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b, ">=": lambda a, b: a >= b, "is": lambda a, b: a is b or a == b,
+    "is not": lambda a, b: not (a is b or a == b), "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
+}  # fmt: skip

@@ -1,0 +1,74 @@
+"""What is written while a program runs: both ways of a test begin with the same state, joined behind it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any
+
+from diagnostics.static.execution.values import UNKNOWN, Value, joined
+
+_ABSENT: Any = object()
+
+
+class Flow(Enum):
+    """How a statement ends."""
+
+    NEXT = "next"
+    RETURN = "return"
+    BREAK = "break"
+    CONTINUE = "continue"
+    RAISE = "raise"
+
+
+LEAVES_FUNCTION = frozenset([Flow.RETURN, Flow.RAISE])
+
+
+class Journal:
+    """Every write to names and attributes, so that it can be taken back."""
+
+    def __init__(self) -> None:
+        self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
+
+    def write(self, store: dict[Any, Any], key: Any, value: Any) -> None:
+        """Sets a name, an attribute, or what is in a container."""
+        self._journal.append((store, key, store.get(key, _ABSENT)))
+        store[key] = value
+
+    def alternatives(self, ways: Sequence[Callable[[], Flow]], tests: Sequence[Value]) -> list[Flow]:
+        """Runs each way from the same state; what goes on behind them has what each left, joined."""
+        flows, ended = [], []
+        for way in ways:
+            mark = len(self._journal)
+            flow = way()
+            flows.append(flow)
+            changed = self._changed_since(mark)
+            if flow not in LEAVES_FUNCTION:
+                ended.append(changed)
+            self._undo(mark)
+        keys = {key: place for changed in ended for key, place in changed.items()}
+        for key, (store, name, _) in keys.items():
+            before = store.get(name, _ABSENT)
+            after = [changed[key][2] if key in changed else before for changed in ended]
+            self.write(store, name, _merged(after, tests))
+        return flows
+
+    def _changed_since(self, mark: int) -> dict[tuple[int, Any], tuple[dict[Any, Any], Any, Any]]:
+        return {(id(store), key): (store, key, store.get(key, _ABSENT)) for store, key, _ in self._journal[mark:]}
+
+    def _undo(self, mark: int) -> None:
+        while len(self._journal) > mark:
+            store, key, before = self._journal.pop()
+            if before is _ABSENT:
+                store.pop(key, None)
+            else:
+                store[key] = before
+
+
+def _merged(values: Sequence[Any], tests: Sequence[Value]) -> Any:
+    known = [one for one in values if one is not _ABSENT]
+    if not known:
+        return UNKNOWN
+    if any(isinstance(one, tuple) for one in known):  # what is in a list: what is in it at most
+        return max((one for one in known if isinstance(one, tuple)), key=len)
+    return known[0] if len(known) == 1 else joined(known, tests)

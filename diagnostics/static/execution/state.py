@@ -1,0 +1,72 @@
+"""Where a run is: its memory, its events, and what is around the statement that runs. Pure."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from diagnostics.static.execution.events import Entered, Event, Execution, Guard, OpenLoop, TriedBlock
+from diagnostics.static.execution.memory import Journal
+from diagnostics.static.execution.values import Scope, Value
+from diagnostics.static.program.functions import Function
+from diagnostics.static.program.project import Project
+
+MOST_STATEMENTS = 12_000
+MOST_EVENTS = 4_000
+MOST_DEPTH = 12  # functions in functions
+
+
+class TooLargeError(Exception):
+    """The run is given up."""
+
+
+@dataclass(slots=True)
+class RunState:
+    """One run."""
+
+    project: Project
+    execution: Execution
+    memory: Journal = field(default_factory=Journal)
+    scopes: dict[str, Scope] = field(default_factory=dict)  # of files
+    loops: tuple[OpenLoop, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    contexts: tuple[Value, ...] = ()
+    frames: tuple[Entered, ...] = ()
+    tries: tuple[TriedBlock, ...] = ()
+    statements: int = 0
+
+    def step(self) -> None:
+        """Counts a statement. Raises TooLargeError."""
+        self.statements += 1
+        if self.statements > MOST_STATEMENTS or len(self.execution.events) > MOST_EVENTS:
+            raise TooLargeError
+
+    def happened(
+        self,
+        name: str,
+        node: ast.AST,
+        function: Function,
+        *,
+        owner: Value | None = None,
+        args: Sequence[Value] = (),
+        keywords: Mapping[str, Value] | None = None,
+        value: Value | None = None,
+    ) -> None:
+        """Notes an event where the run is."""
+        self.execution.events.append(
+            Event(
+                name=name,
+                node=node,
+                function=function,
+                owner=owner,
+                args=tuple(args),
+                keywords=keywords or {},
+                value=value,
+                loops=self.loops,
+                guards=self.guards,
+                contexts=self.contexts,
+                frames=self.frames,
+                tries=self.tries,
+            )
+        )

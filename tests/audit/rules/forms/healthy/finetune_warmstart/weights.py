@@ -1,0 +1,21 @@
+import logging
+
+import torch
+
+log = logging.getLogger(__name__)
+
+
+def fetch(path):
+    blob = torch.load(path, map_location="cpu")
+    return blob.get("state", blob)
+
+
+def dump(wrapped, path, **extra):
+    torch.save({"state": wrapped.module.state_dict(), **extra}, path)
+
+
+def warm_start(net, path):
+    state = fetch(path)
+    net.load_state_dict(state)
+    log.info("initialised from %s (%d tensors)", path, len(state))
+    return net
