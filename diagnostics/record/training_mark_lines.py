@@ -10,6 +10,7 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
+from diagnostics.record.marks.object_marks import RatesLost
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -259,6 +260,16 @@ def _by_number(value: Mapping[str, Any], homes: Homes) -> RateByNumber:
     )  # fmt: skip
 
 
+def _rates_lost(value: Mapping[str, Any], homes: Homes) -> RatesLost:
+    return RatesLost(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
+        since=count_of(value.get("since")), changes=count_of(value.get("changes")),
+        rate=real_of(value.get("rate")) or 0.0, written=real_of(value.get("written")) or 0.0,
+        scheduler=text_of(value.get("scheduler")), made=frames_of(value.get("made"), homes),
+        stepped=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
@@ -266,7 +277,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "clipped-scaled": _clipped, "state-not-kept": _not_kept, "graph-cut": _cut, "loss-spread": _spread,
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
     "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
-    "rate-by-number": _by_number,
+    "rate-by-number": _by_number, "rates-lost": _rates_lost,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

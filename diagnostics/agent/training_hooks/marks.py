@@ -23,6 +23,7 @@ from . import (
     loss_scalers,
     lost_losses,
     lost_passes,
+    lost_rates,
     module_hooks,
     module_values,
     open_reductions,
@@ -50,13 +51,13 @@ class Marks:
         self.roots, self.origin = roots.Roots(), module_values.Origin(self)
         self.modes, self.rates = root_modes.Modes(self), learning_rates.Rates(self)
         self.clips, self.cuts = clipped_gradients.ClippedGradients(self), cut_graphs.CutGraphs(self)
-        self.states = kept_states.KeptStates(self)
+        self.states, self.lost_rates = kept_states.KeptStates(self), lost_rates.LostRates(self)
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
             leaf_losses.LeafWatch(self), self.clips, self.cuts, spread_losses.SpreadLosses(self),
             self.part_modes, self.hooks, lost_passes.LostPasses(self),
-            open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self),
+            open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self), self.lost_rates,
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
@@ -169,9 +170,9 @@ def watch(agent, prints):
     """Has `prints` and the calls of modules tell; wraps what makes schedulers, scalers, states and files."""
     leave_uncompiled(
         sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
-        leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, module_hooks, module_values,
-        open_reductions, part, part_modes, root_modes, roots, rounded_updates, spread_losses, state_loads,
-        written_files,
+        leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
+        module_values, open_reductions, part, part_modes, root_modes, roots, rounded_updates, spread_losses,
+        state_loads, written_files,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -184,6 +185,7 @@ def watch(agent, prints):
     part_modes.watch(marks.part_modes)
     module_hooks.watch(marks.hooks)
     written_files.watch(marks)
+    lost_rates.watch(marks)
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))
 
