@@ -47,7 +47,7 @@ ARROWS = {
     "dynamic/replicas": "agent/shared record d/job",
     "dynamic/launch": "record d/job d/failures s/program s/launch_files",
     "dynamic/samples": "agent/shared record d/job s/program",
-    "dynamic/steps": "record d/job d/samples s/program",
+    "dynamic/steps": "record record/marks d/job d/samples s/program",
     "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
     "dynamic/trace": "record d/job d/collectives",
     "top": "agent/shared m/processes record report d/collectives",
@@ -133,7 +133,8 @@ AGENT_ARROWS = {
     "process_hooks": " shared",
     "torch_hooks": " shared",
     "data_hooks": " shared torch_hooks",
-    "training_hooks": " shared torch_hooks",
+    "object_hooks": "",
+    "training_hooks": " shared torch_hooks object_hooks",
     "capturing": " shared torch_hooks",
     "parity": " torch_hooks",
 }

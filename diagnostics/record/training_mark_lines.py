@@ -10,7 +10,7 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.marks.object_marks import RatesLost
+from diagnostics.record.marks.object_marks import ContainerGrows, RatesLost
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -270,6 +270,15 @@ def _rates_lost(value: Mapping[str, Any], homes: Homes) -> RatesLost:
     )  # fmt: skip
 
 
+def _grows(value: Mapping[str, Any], homes: Homes) -> ContainerGrows:
+    return ContainerGrows(
+        step=count_of(value.get("step")), path=text_of(value.get("path")), name=text_of(value.get("name")),
+        owner=text_of(value.get("owner")), file=text_of(value.get("file")), length=count_of(value.get("length")),
+        before=count_of(value.get("before")), steps=count_of(value.get("steps")), sum=value.get("sum") is True,
+        stepped=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
@@ -277,7 +286,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "clipped-scaled": _clipped, "state-not-kept": _not_kept, "graph-cut": _cut, "loss-spread": _spread,
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
     "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
-    "rate-by-number": _by_number, "rates-lost": _rates_lost,
+    "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

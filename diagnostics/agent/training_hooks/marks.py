@@ -10,6 +10,7 @@ import sys
 import time
 
 from ..imports import when_imported
+from ..object_hooks import grown_containers, held_objects
 from ..torch_hooks import wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -29,6 +30,7 @@ from . import (
     open_reductions,
     part,
     part_modes,
+    program_objects,
     root_modes,
     roots,
     rounded_updates,
@@ -58,6 +60,7 @@ class Marks:
             leaf_losses.LeafWatch(self), self.clips, self.cuts, spread_losses.SpreadLosses(self),
             self.part_modes, self.hooks, lost_passes.LostPasses(self),
             open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self), self.lost_rates,
+            program_objects.ProgramObjects(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
@@ -171,8 +174,8 @@ def watch(agent, prints):
     leave_uncompiled(
         sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
         leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
-        module_values, open_reductions, part, part_modes, root_modes, roots, rounded_updates, spread_losses,
-        state_loads, written_files,
+        module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
+        spread_losses, state_loads, written_files, grown_containers, held_objects,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

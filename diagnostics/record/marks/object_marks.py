@@ -22,4 +22,20 @@ class RatesLost:
     stepped: tuple[Frame, ...]
 
 
-ObjectMark = RatesLost
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerGrows:
+    """Something that held ever more tensors with their graphs over three looks."""
+
+    step: int
+    path: str  # "board.meters['probe'].errors"
+    name: str  # "errors"
+    owner: str  # the class it is an attribute of, "" for a variable
+    file: str  # of that class, or where the variable is
+    length: int
+    before: int  # at the look before
+    steps: int  # between the two
+    sum: bool  # not a container: one number that was added to
+    stepped: tuple[Frame, ...]
+
+
+ObjectMark = RatesLost | ContainerGrows
