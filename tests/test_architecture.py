@@ -133,7 +133,7 @@ AGENT_ARROWS = {
     "process_hooks": " shared",
     "torch_hooks": " shared",
     "data_hooks": " shared torch_hooks",
-    "object_hooks": "",
+    "object_hooks": " shared",
     "training_hooks": " shared torch_hooks object_hooks",
     "capturing": " shared torch_hooks",
     "parity": " torch_hooks",

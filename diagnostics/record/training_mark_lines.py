@@ -10,7 +10,7 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.marks.object_marks import ContainerGrows, RatesLost
+from diagnostics.record.marks.object_marks import ContainerGrows, NumberedNames, RatesLost
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -279,6 +279,19 @@ def _grows(value: Mapping[str, Any], homes: Homes) -> ContainerGrows:
     )  # fmt: skip
 
 
+def _numbered(value: Mapping[str, Any], homes: Homes) -> NumberedNames:
+    return NumberedNames(
+        path=text_of(value.get("path")), name=text_of(value.get("name")), owner=text_of(value.get("owner")),
+        length=count_of(value.get("length")), names=count_of(value.get("names")),
+        numbers=count_of(value.get("numbers")),
+        first=tuple(
+            (text_of(one[0]), count_of(one[1]))
+            for one in some_of(value.get("first"), MOST_NAMES)
+            if isinstance(one, list) and len(one) == 2
+        ),
+    )  # fmt: skip
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
@@ -286,7 +299,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "clipped-scaled": _clipped, "state-not-kept": _not_kept, "graph-cut": _cut, "loss-spread": _spread,
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
     "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
-    "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows,
+    "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows, "names": _numbered,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

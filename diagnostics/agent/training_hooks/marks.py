@@ -10,7 +10,7 @@ import sys
 import time
 
 from ..imports import when_imported
-from ..object_hooks import grown_containers, held_objects
+from ..object_hooks import grown_containers, held_objects, numbered_names
 from ..torch_hooks import wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -175,7 +175,7 @@ def watch(agent, prints):
         sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
         leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
         module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
-        spread_losses, state_loads, written_files, grown_containers, held_objects,
+        spread_losses, state_loads, written_files, grown_containers, held_objects, numbered_names,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

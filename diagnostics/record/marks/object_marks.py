@@ -38,4 +38,17 @@ class ContainerGrows:
     stepped: tuple[Frame, ...]
 
 
-ObjectMark = RatesLost | ContainerGrows
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberedNames:
+    """A table or list of names, each with a number of its own from 0 on."""
+
+    path: str  # "codec.label_id"
+    name: str
+    owner: str
+    length: int
+    names: int  # checksum of the sorted names
+    numbers: int  # of their numbers, in that order
+    first: tuple[tuple[str, int], ...]  # of some names
+
+
+ObjectMark = RatesLost | ContainerGrows | NumberedNames
