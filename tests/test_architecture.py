@@ -134,7 +134,8 @@ AGENT_ARROWS = {
     "torch_hooks": " shared",
     "data_hooks": " shared torch_hooks",
     "object_hooks": " shared",
-    "training_hooks": " shared torch_hooks object_hooks",
+    "loss_graphs": "torch_hooks",
+    "training_hooks": " shared torch_hooks object_hooks loss_graphs",
     "capturing": " shared torch_hooks",
     "parity": " torch_hooks",
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.marks.object_marks import ContainerGrows, NumberedNames, RatesLost
+from diagnostics.record.marks.object_marks import ContainerGrows, NumberedNames, RatesLost, UnevenPasses
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -292,6 +292,15 @@ def _numbered(value: Mapping[str, Any], homes: Homes) -> NumberedNames:
     )  # fmt: skip
 
 
+def _uneven(value: Mapping[str, Any], homes: Homes) -> UnevenPasses:
+    return UnevenPasses(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
+        ratio=real_of(value.get("ratio")) or 0.0, passes=count_of(value.get("passes")),
+        least=real_of(value.get("least")) or 0.0, most=real_of(value.get("most")) or 0.0,
+        backward=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
@@ -300,6 +309,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
     "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
     "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows, "names": _numbered,
+    "uneven-passes": _uneven,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

@@ -10,12 +10,14 @@ import sys
 import time
 
 from ..imports import when_imported
+from ..loss_graphs import spread_differences, target_weights
 from ..object_hooks import grown_containers, held_objects, numbered_names
 from ..torch_hooks import wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
     clipped_gradients,
     cut_graphs,
+    followed_losses,
     guards,
     kept_gradients,
     kept_states,
@@ -34,7 +36,6 @@ from . import (
     root_modes,
     roots,
     rounded_updates,
-    spread_losses,
     state_loads,
     written_files,
 )
@@ -57,10 +58,10 @@ class Marks:
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
-            leaf_losses.LeafWatch(self), self.clips, self.cuts, spread_losses.SpreadLosses(self),
+            leaf_losses.LeafWatch(self), self.clips, self.cuts, followed_losses.SpreadLosses(self),
             self.part_modes, self.hooks, lost_passes.LostPasses(self),
             open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self), self.lost_rates,
-            program_objects.ProgramObjects(self),
+            program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
@@ -175,7 +176,8 @@ def watch(agent, prints):
         sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
         leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
         module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
-        spread_losses, state_loads, written_files, grown_containers, held_objects, numbered_names,
+        state_loads, written_files, followed_losses, grown_containers, held_objects, numbered_names,
+        spread_differences, target_weights,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

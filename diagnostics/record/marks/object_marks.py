@@ -51,4 +51,17 @@ class NumberedNames:
     first: tuple[tuple[str, int], ...]  # of some names
 
 
-ObjectMark = RatesLost | ContainerGrows | NumberedNames
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnevenPasses:
+    """Steps over micro-batches in which one target weighs more than another; of the median of some steps."""
+
+    optimizer: int
+    step: int  # the last of them
+    ratio: float  # of the largest weight of one target to the smallest
+    passes: int
+    least: float  # targets of a micro-batch
+    most: float
+    backward: tuple[Frame, ...]
+
+
+ObjectMark = RatesLost | ContainerGrows | NumberedNames | UnevenPasses

@@ -19,11 +19,12 @@ from diagnostics.diagnosis.updates import (
     passes_thrown_away,
     rates_differ,
     rates_lost,
+    tokens_weigh_apart,
     updates_rounded_away,
 )
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import Steps
-from diagnostics.record.marks.object_marks import RatesLost
+from diagnostics.record.marks.object_marks import RatesLost, UnevenPasses
 from diagnostics.record.parameter_prints import Look, OptimizedModel, ParameterPrints, TensorPrint
 from diagnostics.record.training_marks import (
     HooksGrow,
@@ -69,6 +70,7 @@ WRITTEN = RatesLost(
     stepped=STEPPED,
 )  # fmt: skip
 ELSEWHERE = replace(WRITTEN, scheduler="StepLR", made=frames("train.py:9"))
+UNEVEN = UnevenPasses(optimizer=0, step=16, ratio=11.5, passes=4, least=4, most=46, backward=PASSED)
 
 
 def job_of(*marks: Mark, steps: int = 41, folder: Path | str = "/job") -> Job:
@@ -127,6 +129,13 @@ FAULTS: dict[str, tuple[ModuleType, tuple[Mark, ...], str, str]] = {
         "its parameters stays at 0.1",
         "train.py:9",
     ),
+    "micro-batches of unequal numbers": (
+        tokens_weigh_apart,
+        (UNEVEN, replace(UNEVEN, step=108)),
+        "Each of the 4 micro-batches of a step counts the same, with 4 targets or 46: a target in the smallest weighs "
+        "11.5 times as much as one in the largest",
+        "train.py:5",
+    ),
     "hooks": (
         hooks_pile_up,
         (HOOKS,),
@@ -152,6 +161,8 @@ QUIET: dict[str, tuple[Mark, ...]] = {
     "weights that moved later": (ROUNDED, replace(LATER, moved=100)),
     "weights that had moved before": (replace(ROUNDED, moved=100), LATER, replace(LATER, step=560)),
     "a few steps after a state was loaded": (replace(WRITTEN, step=19),),
+    "micro-batches of about one size": (replace(UNEVEN, ratio=2.0),),
+    "micro-batches that were even later": (UNEVEN, replace(UNEVEN, step=108, ratio=1.0)),
     "few numbers with a gradient": (replace(ROUNDED, graded=20, moved=0), replace(LATER, graded=20, moved=0)),
     "train mode again later": (replace(PART, step=10),),
 }
