@@ -74,16 +74,16 @@ def _size_of(value):
 
 def _has_graph(value, deeper=True):
     torch = sys.modules["torch"]
-    if isinstance(value, torch.Tensor):
-        return type(value) is torch.Tensor and value.grad_fn is not None
+    if type(value) is torch.Tensor:
+        return value.grad_fn is not None
     if not deeper:
         return False
     if type(value) in (list, tuple):
         inside = value[:MOST_INSIDE]
     elif type(value) is dict:
         inside = list(value.values())[:MOST_INSIDE]
-    elif isinstance(value, tuple):  # a named one
-        inside = tuple(value)[:MOST_INSIDE]
+    elif issubclass(type(value), tuple):  # a named one
+        inside = tuple.__getitem__(value, slice(MOST_INSIDE))
     else:
         inside = list((attributes_of(value) or {}).values())[:MOST_INSIDE]
     return any(_has_graph(one, False) for one in inside)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections import deque
+from collections import OrderedDict, deque
 
 from ..frame_values import attributes_of, variables_of
 from ..frames import is_library, is_stdlib
@@ -17,6 +17,9 @@ MOST_FRAMES = 8
 MOST_OBJECTS = 3000
 MOST_ENTRIES = 48  # of one container
 MOST_DEEP = 5
+MOST_KEY = 40  # characters
+_own_of = type.__dict__["__dict__"].__get__  # what a class itself defines
+_of_type = type.__getattribute__  # a metaclass may have one of its own
 _INSTALLED = ("site-packages", "dist-packages")
 # Objects of torch's that lead on to those of the program.
 _LEADS = ("DataLoader", "Subset", "ConcatDataset", "DistributedSampler", "BatchSampler")
@@ -37,7 +40,8 @@ def held_by(frame):
     waiting, seen, known, count = deque(_roots(frame)), set(), {}, 0
     while waiting and count < MOST_OBJECTS:
         held, deep = waiting.popleft()
-        if isinstance(held.value, _LEAVES) or id(held.value) in seen:
+        # Of the type alone: isinstance() would ask a proxy for its class, which is code of the program.
+        if issubclass(type(held.value), _LEAVES) or id(held.value) in seen:
             continue
         seen.add(id(held.value))
         count += 1
@@ -62,7 +66,7 @@ def _roots(frame):
             if id(frame.f_globals) not in taken:
                 taken.add(id(frame.f_globals))
                 for name, value in list(frame.f_globals.items()):
-                    if name[:2] != "__":
+                    if type(name) is str and name[:2] != "__":
                         yield Held(name, name, "", file, value), 0
         frame = frame.f_back
 
@@ -72,7 +76,7 @@ def _inside(held, known):
     value, kind = held.value, type(held.value)
     if kind is dict:
         for key, one in _some(value.items()):
-            shown = repr(key)[:40] if isinstance(key, (str, int)) else "..."
+            shown = repr(key[:MOST_KEY]) if type(key) is str else "%d" % key if type(key) is int else "..."
             yield Held("%s[%s]" % (held.path, shown), held.name, held.owner, held.file, one)
     elif kind in (list, tuple):
         for number, one in enumerate(value[:MOST_ENTRIES]):
@@ -101,35 +105,41 @@ def _of_function(held, value):
 
 
 def _of_object(held, value, kind, known):
-    file = known.get(kind)
-    if file is None:
-        file = known[kind] = _file_of(kind)
+    if id(kind) not in known:
+        known[id(kind)] = _file_of(kind), _of_type(kind, "__name__"), _of_type(kind, "__qualname__")
+    file, short, name_of_kind = known[id(kind)]
     attributes = attributes_of(value)
     if not attributes:
         return
     own = is_own_file(file)
-    if own or kind.__name__ in _LEADS:
+    if own or short in _LEADS:
         for name, one in list(attributes.items()):
-            yield Held("%s.%s" % (held.path, name), name, kind.__qualname__, file, one)
-    for name, one in list((attributes.get("_modules") or {}).items()):
-        yield Held("%s.%s" % (held.path, name), name, kind.__qualname__, file, one)
+            if type(name) is not str:
+                continue
+            yield Held("%s.%s" % (held.path, name), name, name_of_kind, file, one)
+    modules = attributes.get("_modules")
+    for name, one in list(modules.items()) if type(modules) in (dict, OrderedDict) else ():
+        yield Held("%s.%s" % (held.path, name), name, name_of_kind, file, one)
     if own:
-        for name, one in list(vars(kind).items()):
-            if type(one) in (list, dict, deque, set):
-                yield Held("%s.%s" % (kind.__qualname__, name), name, kind.__qualname__, file, one)
+        for name, one in list(_own_of(kind).items()):
+            if type(one) in (list, dict, deque):
+                yield Held("%s.%s" % (name_of_kind, name), name, name_of_kind, file, one)
 
 
 def _file_of(kind):
     """Returns the file of a class's module, "" where it has none."""
-    module = sys.modules.get(getattr(kind, "__module__", None))
+    module = sys.modules.get(_of_type(kind, "__module__"))
     file = getattr(module, "__file__", None)
     return file if type(file) is str and not is_stdlib(file) else ""
 
 
 def _some(items):
     found = []
-    for one in items:
-        if len(found) >= MOST_ENTRIES:
-            break
-        found.append(one)
+    try:
+        for one in items:
+            if len(found) >= MOST_ENTRIES:
+                break
+            found.append(one)
+    except RuntimeError:  # another thread adds to it
+        pass
     return found

@@ -47,7 +47,7 @@ def _numbers_of(value):
     key, number = next(iter(value.items()))
     if type(key) is not str or type(number) is not int:
         return None
-    table = dict(value)
+    table = dict(value)  # at once: another thread may add to it
     if any(type(one) is not str for one in table) or any(type(one) is not int for one in table.values()):
         return None
     return table if sorted(table.values()) == list(range(len(table))) else None

@@ -114,3 +114,25 @@ CLEARED = {
 
 def test_what_is_cleared_or_bounded_or_has_no_graph_is_not_marked(watch) -> None:
     assert _marks(watch, "".join(CLEARED.values())) == ()
+
+
+WARY = """
+    class Proxy:
+        def __getattribute__(self, name): raise SystemExit("asked for " + name)
+        def __len__(self): raise SystemExit("asked for its length")
+    class Odd(type):
+        def __getattribute__(cls, name): raise SystemExit("asked a class for " + name)
+    class Row(tuple):
+        def __getitem__(self, at): raise SystemExit("asked for an entry")
+    class Names(dict):
+        def __iter__(self): raise SystemExit("gone through")
+    class Held(metaclass=Odd): pass
+    proxy, held, rows, names = Proxy(), Held(), [], Names(a=0)
+    def keep(number, loss): rows.append(Row((number, loss)))
+    train(keep)
+"""
+
+
+def test_no_code_of_the_program_runs_while_its_objects_are_walked(watch) -> None:
+    (mark,) = _marks(watch, WARY)
+    assert mark.path == "rows"
