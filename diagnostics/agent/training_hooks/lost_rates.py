@@ -88,12 +88,14 @@ class LostRates(Part):
         if key in self._told or type(count) is not int:
             return
         now = self.marks.count_of(held), [group["lr"] for group in optimizer.param_groups[:MOST_GROUPS]]
+        written = [group.get("lr") for group in held.param_groups[:MOST_GROUPS]]
         seen = self._elsewhere.get(key)
         if seen is None or seen[0] != now:
-            self._elsewhere[key] = now, count, followed.count
+            self._elsewhere[key] = now, count, followed.count, written
             return
         changes = count - seen[1]
-        if changes < LEAST or followed.count - seen[2] < LEAST:
+        # A wrapper of the optimizer shares its groups: there both rates rest, or both change.
+        if changes < LEAST or followed.count - seen[2] < LEAST or written == seen[3]:
             return
         self._told.add(key)
         if _share_parameters(held, optimizer):

@@ -103,6 +103,16 @@ HEARD = {
     steps(optimizer, model, lambda number: schedule.step() if number else None, 20)
     steps(torch.optim.Adam(model.parameters(), lr=1e-3), model)
 """,
+    "a wrapper that shares the groups, and a rate that rests": """
+    class Wrapper(torch.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner, self.param_groups, self.state, self.defaults = inner, inner.param_groups, inner.state, {}
+        def zero_grad(self): self.inner.zero_grad()
+        def step(self): self.inner.step()
+    wrapper = Wrapper(optimizer)
+    schedule = StepLR(wrapper, 1000)
+    steps(wrapper, model, lambda number: schedule.step() if number else None)
+""",
     "a judge and a maker": """
     judge = net(); first, second = sgd(judge), optimizer
     schedules = [LambdaLR(one, lambda number: 0.95**number) for one in (first, second)]
