@@ -35,6 +35,8 @@ def of_step(**changes: Any) -> dict[str, Any]:
         "hyper": [[{"lr": 0.1}], [{"lr": 0.1}]],
         "hyper_of_one": [{"lr": 0.1}],
         "apart": [0.5, 0.5],
+        "cut": False,
+        "agree_before_clipping": [0.0, 0.0],
         "apart_before_clipping": [0.5, 0.5],
         "factors": {"factor": 0.7, "residual": 0.4, "by_parameter": {}},
         "applied_factors": {"factor": 0.7, "residual": 0.4},

@@ -6,7 +6,10 @@ from collections import namedtuple
 
 import pytest
 import torch
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
 
+from diagnostics.agent.parity.collating import Drawn, collated
 from diagnostics.agent.parity.structures import CannotJoinError, joined
 
 Pair = namedtuple("Pair", "x y")
@@ -48,3 +51,47 @@ def test_what_is_no_tensor_number_or_text_cannot_be_joined() -> None:
     with pytest.raises(CannotJoinError) as refused:
         joined([{"seen": {1}}, {"seen": {2}}])
     assert str(refused.value) == "the batch['seen'] is set, which cannot be joined over ranks"
+
+
+def padded(rows: list[torch.Tensor]) -> torch.Tensor:
+    return pad_sequence(rows, batch_first=True)
+
+
+class Drawing(list[torch.Tensor]):
+    """Data that are drawn anew at each access."""
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def, override]
+        return super().__getitem__(index) + torch.rand(())
+
+
+def test_shares_padded_to_lengths_of_their_own_are_collated_anew_and_no_random_number_is_drawn() -> None:
+    data = [torch.arange(length) for length in (2, 3, 5, 1)]
+    loader = DataLoader(data, 2, collate_fn=padded)  # type: ignore[arg-type]
+    shares, before = list(loader), torch.get_rng_state()
+    made = collated(loader, shares, [[0, 1], [2, 3]], lambda batch: batch)
+    assert made.tolist() == [[0, 1, 0, 0, 0], [0, 1, 2, 0, 0], [0, 1, 2, 3, 4], [0, 0, 0, 0, 0]]
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "drawn", "why"),
+    [
+        (Drawing, [[0, 1], [2, 3]], "the data set gives other values when it is read again"),
+        (list, [[0, 1], [3, 2]], "the data set gives other values when it is read again"),
+        (list, [[0, 1], None], "which samples they are is not known"),
+    ],
+)
+def test_shares_that_the_loader_does_not_make_again_are_not_joined(kind: type, drawn: list[object], why: str) -> None:
+    loader = DataLoader(kind([torch.arange(length) for length in (2, 3, 5, 1)]), 2, collate_fn=padded)
+    with pytest.raises(CannotJoinError) as refused:
+        collated(loader, list(loader), drawn, lambda batch: batch)
+    assert str(refused.value) == why
+
+
+def test_samples_that_a_broken_off_pass_had_drawn_are_forgotten() -> None:
+    drawn, iterator = Drawn(), iter(DataLoader([torch.ones(1)], 1))
+    for indices in ([0], [1]):
+        drawn.note(iterator, indices)
+    assert drawn.of(iterator) == [0]
+    drawn.forget(iterator)
+    assert drawn.of(iterator) is None

@@ -138,10 +138,18 @@ def test_statistics_of_shares_are_told_where_dividing_them_gives_what_the_ranks_
 
 def test_clipping_before_averaging_is_told_from_clipping_otherwise() -> None:
     local, clipped = [weights(1.0, 0.0), weights(0.0, 1.0)], [weights(0.4, 0.3)] * 2
-    before = of_step(clips=[1, 1], mean_of_clipped=1e-15, ranks=local, applied=clipped)
+    cut: dict[str, Any] = {"clips": [1, 1], "cut": True, "mean_of_clipped": 1e-15, "ranks": local, "applied": clipped}
+    before = of_step(agree_before_clipping=[0.0, 0.5], **cut)
     assert names(measured(before)) == [("clipped-before-averaging", "")]
     otherwise = of_step(clips=[1, 1], apart_before_clipping=[1e-15, 1e-15], applied_factors={"factor": 2.0})
     assert names(measured(otherwise)) == [("clipping-differs", "2 = number of ranks")]
+
+
+def test_a_clipping_that_cut_nothing_or_met_the_mean_is_not_blamed_for_a_count_of_each_rank() -> None:
+    counts: dict[str, Any] = {"counts": [{"batch[1] != -100": 4}, {"batch[1] != -100": 1}], "one": weights(0.8, 0.2)}
+    averaged = of_step(clips=[1, 1], cut=True, mean_of_clipped=1e-15, **counts)
+    idle = of_step(clips=[1, 1], agree_before_clipping=[0.0, 0.5], mean_of_clipped=1e-15, **counts)
+    assert [names(measured(step)) for step in (averaged, idle)] == [[("local-count", "4 : 1")]] * 2
 
 
 def test_settings_of_optimizers_are_compared() -> None:

@@ -40,6 +40,30 @@ for x, y in loader:
     optimizer.step()
 raise SystemExit("the experiment ends before this")
 """
+# Sentences of unlike lengths, each batch padded to its longest by the script's own function.
+PADDED = """\
+import torch
+from torch import distributed as dist, nn
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, DistributedSampler
+
+def padded(rows):
+    tags = pad_sequence([row % 3 for row in rows], batch_first=True, padding_value=-100)
+    return {"words": pad_sequence(rows, batch_first=True), "tags": tags}
+
+dist.init_process_group("gloo")
+torch.manual_seed(0)
+data = [torch.arange(1, 3 + index * 7 % 11) for index in range(24)]
+sampler = DistributedSampler(data)
+loader = DataLoader(data, 4, sampler=sampler, collate_fn=padded, num_workers=1, persistent_workers=True)
+model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Embedding(20, 8), nn.Linear(8, 3)))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+for batch in loader:
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(model(batch["words"]).flatten(0, 1), batch["tags"].flatten()).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 100.0)
+    optimizer.step()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +118,15 @@ def test_a_script_is_compared_as_it_is_and_its_line_is_named(ask: Ask, tmp_path:
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     assert said(ask(argv=(str(script), "1"), steps=2)) == (0, [])
+
+
+def test_batches_padded_to_lengths_of_their_own_are_made_one_by_the_scripts_own_function(
+    ask: Ask, tmp_path: Path
+) -> None:
+    script = tmp_path / "padded.py"
+    script.write_text(PADDED)
+    found = ask(argv=(str(script),), steps=2)
+    assert (found.exit_code, found.undecided, [one.name for one in found.explanations]) == (1, "", ["local-count"])
 
 
 def test_a_script_that_reads_no_loader_cannot_be_compared(ask: Ask, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import traceback
 
 from ..imports import when_imported
 from ..torch_hooks.dynamo import leave_uncompiled
-from . import attention, loaders, randoms, structures, tensors, writing
+from . import attention, collating, loaders, randoms, structures, tensors, writing
 from . import session as sessions
 
 OPTIMIZERS = "torch.optim.optimizer"
@@ -19,7 +19,9 @@ def place_hooks(session, inside):
     """Patches torch of this process; `inside()` says whether a module is open in this thread."""
     import torch
 
-    leave_uncompiled(attention, loaders, randoms, sessions, structures, tensors, writing, sys.modules[__name__])
+    leave_uncompiled(
+        attention, collating, loaders, randoms, sessions, structures, tensors, writing, sys.modules[__name__]
+    )
     if session.plan.get("dtype") == "float64":
         torch.set_default_dtype(torch.float64)
     when_imported(loaders.LOADERS, lambda: loaders.place_hooks(session))

@@ -11,7 +11,8 @@ import os
 import sys
 import weakref
 
-from . import structures, writing
+from . import structures, tensors, writing
+from .collating import Drawn, collated
 
 LOADERS = "torch.utils.data.dataloader"
 
@@ -20,7 +21,7 @@ class Loaders:
     """The loaders of one process."""
 
     def __init__(self, session):
-        self.session, self.passes = session, {}
+        self.session, self.passes, self.drawn = session, {}, Drawn()
         self.numbers = weakref.WeakKeyDictionary()
 
     def number(self, loader):
@@ -33,9 +34,12 @@ class Loaders:
         index = self.passes.get(number, 0)
         self.passes[number] = index + 1
         if self.session.plan.get("feed"):
-            return _fed(self.session, number, index)
+            return _fed(self.session, loader, number, index)
         self._note(loader, number)
-        return _Kept(original(loader), self.session, number, index)
+        kept = getattr(loader, "_iterator", None)  # of persistent workers: it begins anew
+        if kept is not None:
+            self.drawn.forget(kept)
+        return _Kept(original(loader), self, number, index)
 
     def length(self, loader, own):
         """Returns the length that a loader claims: where it is fed, that of the ranks' loader over the same data."""
@@ -66,8 +70,9 @@ def _about(loader):
 class _Kept:
     """An iterator over a loader that writes down each batch. What else it is asked, the loader's own answers."""
 
-    def __init__(self, iterator, session, number, index):
-        self._iterator, self._session, self._number, self._index, self._position = iterator, session, number, index, 0
+    def __init__(self, iterator, loaders, number, index):
+        self._iterator, self._session, self._drawn = iterator, loaders.session, loaders.drawn
+        self._number, self._index, self._position = number, index, 0
 
     def __iter__(self):
         return self
@@ -77,10 +82,12 @@ class _Kept:
 
     def __next__(self):
         batch = cast(next(self._iterator), self._session.plan)
+        drawn = self._drawn.of(self._iterator)
         if self._session.mode == "ranks" and self._session.plan.get("keep_batches"):
             name = "batch-%d-%d-%d.pt" % (self._number, self._index, self._position)
             try:
                 writing.save(self._session.place(), name, batch)
+                writing.save(self._session.place(), "drawn-" + name, drawn)
             except Exception as error:
                 self._session.refuse("a batch cannot be kept: %s" % error)
         self._session.given(self._number, self._index, self._position, batch)
@@ -91,7 +98,7 @@ class _Kept:
         return getattr(self.__dict__["_iterator"], name)
 
 
-def _fed(session, number, index):
+def _fed(session, loader, number, index):
     """Yields the batches of one pass: of all ranks joined, or of one rank."""
     position = 0
     ranks = [session.plan["rank"]] if session.mode == "alone" else range(session.plan["world"])
@@ -101,11 +108,18 @@ def _fed(session, number, index):
         shares = [writing.load(one, name) for one in folders if os.path.exists(os.path.join(one, name))]
         if not shares:
             return
+        anew = False
         try:
             batch = shares[0] if len(shares) == 1 else structures.joined(shares)
         except structures.CannotJoinError as error:
-            session.refuse(str(error))
+            drawn = [writing.load(one, "drawn-" + name) for one in folders if os.path.exists(os.path.join(one, name))]
+            try:
+                batch, anew = collated(loader, shares, drawn, lambda made: cast(made, session.plan)), True
+            except Exception as why:
+                session.refuse("%s; the loader cannot make them one batch: %s" % (error, why or type(why).__name__))
         session.given(number, index, position, batch)
+        if anew:  # padded to another length, the samples are the same
+            session.batches[-1]["samples"] = [one for share in shares for one in tensors.batch_facts(share)["samples"]]
         session.batches[-1]["shares"] = [_size(one) for one in shares]
         position += 1
         yield batch
@@ -137,3 +151,13 @@ def place_hooks(session):
         return loaders.length(self, lambda: length(self))
 
     owner.__iter__, owner.__len__ = __iter__, __len__
+    iterators = sys.modules[LOADERS]._BaseDataLoaderIter
+    draw = iterators._next_index
+
+    @functools.wraps(draw)
+    def _next_index(self):
+        indices = draw(self)
+        loaders.drawn.note(self, indices)
+        return indices
+
+    iterators._next_index = _next_index

@@ -3,6 +3,7 @@
 RUN/rank-R/start.pt             parameters of each optimizer, buffers, when the model is first called
 RUN/rank-R/step-N.pt            one optimizer step: see session.Session.stepped
 RUN/rank-R/batch-L-P-I.pt       batch I of pass P over loader L, as the loop got it
+RUN/rank-R/drawn-batch-L-P-I.pt the indices of its samples, None where they are not known
 RUN/rank-R/facts.json           names, places, lengths of loaders; rewritten at each step
 RUN/rank-R/done                 this rank has taken all steps
 """

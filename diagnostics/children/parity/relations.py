@@ -34,6 +34,8 @@ def of_step(runs, step, tolerance, floor):
         "random": [side["random"] for side in sides],
         "agree": [distances.largest(applied[0], other, ranks.names(), floor)["difference"] for other in applied],
         "apart": [distances.largest(mine, reference, ranks.names(), floor)["difference"] for mine in applied],
+        "cut": any(clip["norm"] > clip["limit"] for side in sides for clip in side["clips"] if "norm" in clip),
+        "agree_before_clipping": [distances.largest(raw[0], one, ranks.names(), floor)["difference"] for one in raw],
         "apart_before_clipping": [distances.largest(mine, whole, ranks.names(), floor)["difference"] for mine in raw],
         "factors": _factors(raw[0], whole, ranks.names(), floor),
         "applied_factors": _factors(applied[0], reference, ranks.names(), floor),

@@ -21,13 +21,13 @@ NAME = "clipped-before-averaging"
 def explain(measured: Measured) -> Explanation | None:
     """Holds where the ranks use the mean of what each would have clipped by itself, and one process does not."""
     step = measured.gradient_step
-    if step is None or not any(step["clips"]) or "mean_of_clipped" not in step:
+    if step is None or not step["cut"] or "mean_of_clipped" not in step:
         return None
     apart = float(step["mean_of_clipped"])
     if apart > measured.tight or max(step["apart"]) <= measured.tight:
         return None
-    if measured.fits(step["ranks"][0]) and max(step["apart_before_clipping"]) <= measured.tight:
-        return None  # what is clipped is the mean already
+    if max(step["agree_before_clipping"]) <= measured.tight:
+        return None  # what each rank clips is the same already
     lines = measured.lines.get("clip") or [""]
     return Explanation(
         code=CODE,
