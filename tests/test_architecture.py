@@ -23,7 +23,8 @@ ENGINES = {
 # What a folder of diagnostics/ may import beside itself and core/. Short names: s static, d dynamic, m machine.
 ARROWS = {
     "core": "agent/shared",
-    "record": "agent/shared",
+    "record": "agent/shared record/marks",
+    "record/marks": "",
     "adapter": "machine",
     "machine": "",
     "machine/host": "machine",
@@ -48,7 +49,7 @@ ARROWS = {
     "dynamic/replicas": "agent/shared record d/job",
     "dynamic/launch": "record d/job d/failures s/program s/launch_files",
     "dynamic/samples": "agent/shared record d/job s/program",
-    "dynamic/steps": "record d/job d/samples s/program",
+    "dynamic/steps": "record record/marks d/job d/samples s/program",
     "dynamic/exit_status": "record d/job d/failures d/launch s/program s/launch_files",
     "dynamic/trace": "record d/job d/collectives",
     "top": "agent/shared m/processes record report d/collectives",
@@ -72,7 +73,7 @@ ARROWS = {
     "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/training": "agent/shared diagnosis record d/job d/replicas s/program s/torch_code",
-    "diagnosis/updates": "diagnosis record d/job d/replicas d/samples",
+    "diagnosis/updates": "diagnosis record record/marks d/job d/replicas d/samples",
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",
@@ -134,7 +135,9 @@ AGENT_ARROWS = {
     "process_hooks": " shared",
     "torch_hooks": " shared",
     "data_hooks": " shared torch_hooks",
-    "training_hooks": " shared torch_hooks",
+    "object_hooks": " shared",
+    "loss_graphs": "torch_hooks",
+    "training_hooks": " shared torch_hooks object_hooks loss_graphs",
     "capturing": " shared torch_hooks",
     "parity": " torch_hooks",
 }

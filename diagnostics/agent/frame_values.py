@@ -95,7 +95,7 @@ def _add(found, last, shown, value, names, keys, deeper):
     elif _is_number_on_host(value, kind):
         _add(found, last, shown, value.item(), names, keys, 0)
     elif deeper:
-        attributes = _attributes(value)
+        attributes = attributes_of(value)
         for name in names.intersection(attributes) if attributes else ():
             _add(found, name, "%s.%s" % (shown, name), attributes[name], names, keys, deeper - 1)
 
@@ -117,7 +117,7 @@ def _is_number_on_host(value, kind):
     )
 
 
-def _attributes(value):
+def attributes_of(value):
     """Returns the dictionary of an object's attributes, without asking code of its class; None where it has none."""
     for kind in _mro(type(value)):
         descriptor = type.__dict__["__dict__"].__get__(kind).get("__dict__")

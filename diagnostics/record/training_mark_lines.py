@@ -10,6 +10,7 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
+from diagnostics.record.marks.object_marks import ContainerGrows, NumberedNames, RatesLost, UnevenPasses
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -259,6 +260,47 @@ def _by_number(value: Mapping[str, Any], homes: Homes) -> RateByNumber:
     )  # fmt: skip
 
 
+def _rates_lost(value: Mapping[str, Any], homes: Homes) -> RatesLost:
+    return RatesLost(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
+        since=count_of(value.get("since")), changes=count_of(value.get("changes")),
+        rate=real_of(value.get("rate")) or 0.0, written=real_of(value.get("written")) or 0.0,
+        scheduler=text_of(value.get("scheduler")), made=frames_of(value.get("made"), homes),
+        stepped=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
+def _grows(value: Mapping[str, Any], homes: Homes) -> ContainerGrows:
+    return ContainerGrows(
+        step=count_of(value.get("step")), path=text_of(value.get("path")), name=text_of(value.get("name")),
+        owner=text_of(value.get("owner")), file=text_of(value.get("file")), length=count_of(value.get("length")),
+        before=count_of(value.get("before")), steps=count_of(value.get("steps")), sum=value.get("sum") is True,
+        stepped=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
+def _numbered(value: Mapping[str, Any], homes: Homes) -> NumberedNames:
+    return NumberedNames(
+        path=text_of(value.get("path")), name=text_of(value.get("name")), owner=text_of(value.get("owner")),
+        length=count_of(value.get("length")), names=count_of(value.get("names")),
+        numbers=count_of(value.get("numbers")),
+        first=tuple(
+            (text_of(one[0]), count_of(one[1]))
+            for one in some_of(value.get("first"), MOST_NAMES)
+            if isinstance(one, list) and len(one) == 2
+        ),
+    )  # fmt: skip
+
+
+def _uneven(value: Mapping[str, Any], homes: Homes) -> UnevenPasses:
+    return UnevenPasses(
+        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
+        ratio=real_of(value.get("ratio")) or 0.0, passes=count_of(value.get("passes")),
+        least=real_of(value.get("least")) or 0.0, most=real_of(value.get("most")) or 0.0,
+        backward=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
@@ -266,7 +308,8 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "clipped-scaled": _clipped, "state-not-kept": _not_kept, "graph-cut": _cut, "loss-spread": _spread,
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
     "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
-    "rate-by-number": _by_number,
+    "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows, "names": _numbered,
+    "uneven-passes": _uneven,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
+from diagnostics.record.marks.object_marks import ObjectMark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +317,7 @@ Mark = (
     KeptGradients | EvalModeLeft | EvaluatedInTrain | RateGone | LossLeftOut | FirstNotFinite | ScalerSkips
     | LeafLosses | NothingLoaded | SavedFile | ReadState | ClippedScaled | StateNotKept | GraphCut | LossSpread
     | ScheduleOver | RateSquared | PartInEval | LostPasses | OpenReductions | HooksGrow | RoundedUpdates
-    | RateByNumber
+    | RateByNumber | ObjectMark
 )  # fmt: skip
 
 

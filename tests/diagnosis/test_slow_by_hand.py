@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import hand_made as made
@@ -14,6 +15,8 @@ from diagnostics.core.registry import discover
 from diagnostics.diagnosis import slow
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.record.marks.object_marks import ContainerGrows
+from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.step_stacks import SeenStack
 from diagnostics.record.step_timings import WorkerStages
 
@@ -220,6 +223,33 @@ def test_what_the_project_computes_of_an_output_and_keeps_is_named_and_a_number_
     assert module.match(growing(20 << 20, cwd=tmp_path, files={"train.py": number})) is None
 
 
+HELD = ContainerGrows(
+    step=320, path="board.errors", name="errors", owner="Board", file="/job/meters.py", length=320, before=160,
+    steps=160, sum=False, stepped=made.frames("train.py:5"),
+)  # fmt: skip
+
+
+def test_what_is_seen_to_hold_ever_more_graphs_is_named_where_it_is_added_to_on_one_rank_too(tmp_path: Any) -> None:
+    module = next(module for code, module in discover(slow).items() if code == "D804")
+    files = {
+        "train.py": "import meters\nboard.add(model(x))\n",
+        "meters.py": "self.count += 1\nself.errors.append(e)\n",
+    }
+    stepped = (made.event("optimizer", "", "train.py:1"),)
+
+    def job_of(mark: ContainerGrows) -> Job:
+        prints = ParameterPrints(marks=(mark,))
+        ranks = [rank(number, EQUAL, count=500, passes=4, events=stepped) for number in (0, 1)]
+        told_ranks = [replace(one, prints=prints if one.rank == 0 else ParameterPrints()) for one in ranks]
+        return job(*told_ranks, delays=QUIET, grows={0: 20 << 20}, cwd=tmp_path, files=files)
+
+    match = module.match(job_of(HELD))
+    assert (match.culprit_ranks, match.locations) == ((0,), ("meters.py:2",))
+    assert match.finding.title.endswith("meters.py:2 keeps what each step computed, with its graph, in board.errors")
+    assert module.match(job_of(replace(HELD, step=80))) is None  # it grew early in the run alone
+    assert module.match(job_of(replace(HELD, name="others"))) is None  # nothing adds to it
+
+
 def test_on_a_device_host_times_are_no_proof() -> None:
     device = {"on_device": True, "stages": READS, "threads": 8}
     late_there = [rank(0, FAST, waits=0.075, timings=device), rank(1, LATE, timings=device)]
@@ -233,3 +263,34 @@ def test_loaders_that_compute_get_no_more_workers_than_there_are_idle_cpus() -> 
     ranks = [rank(number, STARVED, timings={"stages": computes}, cpu_s=0.1) for number in (0, 1)]
     assert told(job(*ranks, delays=QUIET)) == [("D802", "data-starved", ())]
     assert told(job(*ranks, delays=QUIET, others=0.7)) == []
+
+
+STACK = [
+    *made.frames("/lib/python3.11/zipfile.py:9", "data.py:9"),
+    made.frame("/x/torch/utils/data/_utils/fetch.py:5", "fetch"),
+]
+DECODES = (WorkerStages(loader=0, worker=0, batches=100, fetch_s=8.0, fetch_cpu_s=7.9, collate_s=0.1,
+                        collate_cpu_s=0.1, cycle_s=10.0),)  # fmt: skip
+
+
+def decoding(*frames: Any, passes: int = 3, cpu_s: float = 0.1) -> Job:
+    """Returns ranks whose samples are made beside neighbours that take the CPUs."""
+    seen = (SeenStack(count=9, frames=frames),)
+    ranks = [
+        rank(number, STARVED, timings={"stages": DECODES}, cpu_s=cpu_s, passes=passes, step_stacks=seen)
+        for number in (0, 1)
+    ]
+    return job(*ranks, delays=QUIET, others=0.7)
+
+
+def test_files_that_are_decoded_in_each_pass_are_told_at_their_line_whoever_takes_the_cpus() -> None:
+    module = next(module for code, module in discover(slow).items() if code == "D802")
+    match = module.match(decoding(*STACK))
+    assert match.locations == ("data.py:9", "train.py:3")
+    assert match.finding.title.endswith("__getitem__ is on the CPU, data.py:9 reads and decodes files in each pass")
+
+
+def test_samples_that_are_computed_or_read_once_or_cost_little_are_left_alone() -> None:
+    assert told(decoding(*STACK[1:])) == []  # its own line, which computes
+    assert told(decoding(*STACK, passes=1)) == []
+    assert told(decoding(*STACK, cpu_s=0.4)) == []

@@ -67,6 +67,12 @@ class Rates(Part):
         if len(self._schedulers) < MOST_SCHEDULERS:
             self._schedulers.append((weakref.ref(scheduler), frames))
 
+    def schedulers(self):
+        """Returns (scheduler, where it was made) of those that live."""
+        return [
+            (one, frames) for one, frames in ((ref(), frames) for ref, frames in self._schedulers) if one is not None
+        ]
+
     def plateau(self, scheduler, before, metric, frame):
         """A scheduler was given a number; tells where it changed the rate by it."""
         rates = _rates_of(scheduler)

@@ -10,11 +10,14 @@ import sys
 import time
 
 from ..imports import when_imported
+from ..loss_graphs import spread_differences, target_weights
+from ..object_hooks import grown_containers, held_objects, numbered_names
 from ..torch_hooks import wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
     clipped_gradients,
     cut_graphs,
+    followed_losses,
     guards,
     kept_gradients,
     kept_states,
@@ -23,15 +26,16 @@ from . import (
     loss_scalers,
     lost_losses,
     lost_passes,
+    lost_rates,
     module_hooks,
     module_values,
     open_reductions,
     part,
     part_modes,
+    program_objects,
     root_modes,
     roots,
     rounded_updates,
-    spread_losses,
     state_loads,
     written_files,
 )
@@ -50,13 +54,14 @@ class Marks:
         self.roots, self.origin = roots.Roots(), module_values.Origin(self)
         self.modes, self.rates = root_modes.Modes(self), learning_rates.Rates(self)
         self.clips, self.cuts = clipped_gradients.ClippedGradients(self), cut_graphs.CutGraphs(self)
-        self.states = kept_states.KeptStates(self)
+        self.states, self.lost_rates = kept_states.KeptStates(self), lost_rates.LostRates(self)
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
-            leaf_losses.LeafWatch(self), self.clips, self.cuts, spread_losses.SpreadLosses(self),
+            leaf_losses.LeafWatch(self), self.clips, self.cuts, followed_losses.SpreadLosses(self),
             self.part_modes, self.hooks, lost_passes.LostPasses(self),
-            open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self),
+            open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self), self.lost_rates,
+            program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
@@ -169,9 +174,10 @@ def watch(agent, prints):
     """Has `prints` and the calls of modules tell; wraps what makes schedulers, scalers, states and files."""
     leave_uncompiled(
         sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
-        leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, module_hooks, module_values,
-        open_reductions, part, part_modes, root_modes, roots, rounded_updates, spread_losses, state_loads,
-        written_files,
+        leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
+        module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
+        state_loads, written_files, followed_losses, grown_containers, held_objects, numbered_names,
+        spread_differences, target_weights,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -184,6 +190,7 @@ def watch(agent, prints):
     part_modes.watch(marks.part_modes)
     module_hooks.watch(marks.hooks)
     written_files.watch(marks)
+    lost_rates.watch(marks)
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))
 

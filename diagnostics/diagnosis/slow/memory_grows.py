@@ -2,7 +2,8 @@
 
 What it does: follows the private memory of each rank from outside. It is told where it grows on a straight line through
 all steps after the first ones, over several passes over the data, by 128 MiB or more, and as much in the second half
-as in the first, and the program keeps its losses, or what they are computed of, with the graph: that line is named.
+as in the first, and something of the program is seen to hold ever more tensors with their graphs, or a line of it
+keeps its losses, or what they are computed of, with the graph: that line is named.
 A cache that fills up, a replay buffer and an allocator that finds its size are left alone.
 
 Why it matters: the run is killed hours in, when the memory is gone, and a machine that swaps is slow long before.
@@ -18,6 +19,7 @@ from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.diagnosis.slow_match import LEAST_STEPS, told
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.training_passes import training_loaders
+from diagnostics.dynamic.steps.held_tensors import HeldTensors, held_tensors
 from diagnostics.dynamic.steps.kept_losses import kept_loss_lines
 from diagnostics.dynamic.steps.memory_growth import MemoryGrowth
 from diagnostics.dynamic.steps.view import step_view
@@ -35,12 +37,15 @@ def match(job: Job) -> Match | None:
     """Returns the ranks whose memory grows for as long as they train."""
     view = step_view(job)
     growing = [one for one in view.growing if one.grown_bytes >= LEAST_BYTES and _is_past_caches(one)]
-    if not growing or len(growing) < len(view.splits) or len(growing[0].of.steps) < LEAST_STEPS:
-        return None
-    lines = kept_loss_lines(job)
-    if not lines:  # a replay buffer that fills grows on a straight line, too
+    if not growing or len(growing[0].of.steps) < LEAST_STEPS:
         return None
     worst = max(growing, key=lambda one: one.step_bytes)
+    held = held_tensors(job, worst.of.process)
+    if held is None and len(growing) < len(view.splits):  # one rank may fill a buffer by itself
+        return None
+    lines = tuple(map(job.line, held.lines)) if held is not None else kept_loss_lines(job)
+    if not lines:  # a replay buffer that fills grows on a straight line, too
+        return None
     return told(
         job,
         [one.of.process for one in growing] if len(growing) < len(view.splits) else [],
@@ -48,7 +53,7 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=_title(growing, worst, lines[0]),
+        title=_title(growing, worst, lines[0], held),
         evidence=[
             Evidence(
                 source=f"private memory of rank {one.of.rank} (/proc), {one.looks} looks in {one.seconds:.1f} s",
@@ -56,7 +61,8 @@ def match(job: Job) -> Match | None:
                 expected="the same after the first pass over the data",
             )
             for one in growing[:8]
-        ],
+        ]
+        + _held_evidence(held),
         fix=f"keep the number at {lines[0]}: loss.item(), or .detach().cpu() where the values are needed",
         locations=lines,
     )
@@ -68,10 +74,24 @@ def _is_past_caches(one: MemoryGrowth) -> bool:
     return not loaders or max(len(loader.passes) for loader in loaders) >= LEAST_PASSES
 
 
-def _title(growing: list[MemoryGrowth], worst: MemoryGrowth, line: str) -> str:
+def _held_evidence(held: HeldTensors | None) -> list[Evidence]:
+    if held is None:
+        return []
+    mark = held.mark
+    what = "additions behind" if mark.sum else "entries of"
+    return [
+        Evidence(
+            source=f"{what} {mark.path}{f' ({mark.owner})' if mark.owner else ''} by step {mark.step}",
+            observed=f"{mark.length}, {mark.length - mark.before} more than {mark.steps} steps before, with graphs",
+            expected="as many as before, or numbers without a graph",
+        )
+    ]
+
+
+def _title(growing: list[MemoryGrowth], worst: MemoryGrowth, line: str, held: HeldTensors | None) -> str:
     who = shown_ranks([one.of.rank for one in growing])
     return (
         f"The memory of {who} grows by {format_bytes(worst.step_bytes)} in each step, by "
         f"{format_bytes(worst.grown_bytes)} so far, and does not stop; "
-        f"{line} keeps what each step computed, with its graph"
+        f"{line} keeps what each step computed, with its graph{f', in {held.mark.path}' if held is not None else ''}"
     )

@@ -2,8 +2,8 @@
 
 What it does: measures how long each rank waits in its loader, and how long the data workers, or the rank itself, take
 to make a batch: in `__getitem__` on the CPU, in `__getitem__` waiting for files, in collate_fn, or in neither. It is
-told where it is 40 % of a step or more on all ranks, and more workers, for which there is room on the machine, or a
-faster stage would win a quarter or more.
+told where it is 40 % of a step or more on all ranks, and more workers, for which there is room on the machine, would
+win a quarter or more, or most looks at `__getitem__` see it read and decode files, which it does in each pass anew.
 
 Why it matters: devices and CPUs that were paid for stand still until the next batch comes.
 
@@ -16,14 +16,14 @@ from __future__ import annotations
 from diagnostics.core.findings import Evidence
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.diagnosis.slow_match import cpus_in_words, enough, told
+from diagnostics.diagnosis.slow_match import LEAST_STEPS, cpus_in_words, enough, told
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.steps.advice import starvation_fix
-from diagnostics.dynamic.steps.places import starved_lines
+from diagnostics.dynamic.steps.places import reading_line, starved_lines
 from diagnostics.dynamic.steps.starvation import LoaderStage, Starvation
 from diagnostics.dynamic.steps.table import milliseconds, percent
-from diagnostics.dynamic.steps.view import step_view
+from diagnostics.dynamic.steps.view import StepView, step_view
 from diagnostics.record.step_timings import Phase
 
 CODE = "D802"
@@ -33,21 +33,24 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 LEAST, LEAST_GAIN = 0.4, 0.25  # of a step
+LEAST_READ, LEAST_READ_S = 0.5, 1.0  # of the CPU time of a step; in all
 
 
 def match(job: Job) -> Match | None:
     """Returns the job whose ranks wait for data, where that costs much and can be changed."""
     view = step_view(job)
     found = view.starved
-    if found is None or view.on_device or found.cost < LEAST or found.gain < LEAST_GAIN:
-        return None
-    if not enough(view.splits, found.lost_s):
-        return None
-    if found.sure_cost < LEAST or (found.stage is not LoaderStage.READ and view.cpus.by_others):
+    if found is None or view.on_device or found.cost < LEAST:
         return None
     if any(one.share(Phase.DATA) < LEAST / 2 for one in view.splits):
         return None
+    read = reading_line(job, found)
+    again = read is not None and _by_reading(found)
+    if not again and not _by_workers(view, found):
+        return None
     frames = starved_lines(job, found)
+    if again and read is not None:
+        frames = tuple(dict.fromkeys((read, *frames)))
     return told(
         job,
         [],
@@ -55,11 +58,26 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=_title(found),
+        title=_title(found) + (f", {job.line(read)} reads and decodes files in each pass" if again and read else ""),
         evidence=[*_stages(found), cpus_in_words(view.cpus), *(source_evidence(job, frames[0]) if frames else ())],
         fix=starvation_fix(found),
         locations=distinct([job.line(frame) for frame in frames]),
     )
+
+
+def _by_reading(found: Starvation) -> bool:
+    """Whether it costs most of each step's CPU time, which neighbours do not change, and is done in several passes."""
+    steps = found.splits[0].of.steps
+    passes = len(found.loader.passes) if found.loader is not None else 0
+    read_s = (found.batch_cpu_s or 0.0) * len(steps)
+    return found.cpu_cost >= LEAST_READ and passes > 1 and len(steps) >= LEAST_STEPS and read_s >= LEAST_READ_S
+
+
+def _by_workers(view: StepView, found: Starvation) -> bool:
+    """Whether more workers would win much, and nobody else took the CPUs."""
+    if found.gain < LEAST_GAIN or found.sure_cost < LEAST or not enough(view.splits, found.lost_s):
+        return False
+    return found.stage is LoaderStage.READ or not view.cpus.by_others
 
 
 def _title(found: Starvation) -> str:

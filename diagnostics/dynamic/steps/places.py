@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,7 +16,17 @@ from diagnostics.record.step_stacks import SeenStack
 from diagnostics.record.step_timings import Phase
 
 LEAST_SEEN = 3
+# Files of Python code that read and decode others, and calls of C code that do, by the text of the line.
+_READERS = re.compile(
+    r"(?:^|/)(?:zipfile|gzip|bz2|lzma|_compression|tarfile|csv|json|pickle|xml|numpy/lib|torch/serialization|PIL|imageio"
+    r"|h5py|pandas/io|pyarrow|soundfile|librosa|torchaudio|torchvision/io|nibabel|pydicom|rasterio|netCDF4|zarr|tifffile"
+    r"|safetensors)(?:/|\.py$|\w*\.py$)"
+)
+_READS = re.compile(
+    r"\b(?:open|loads?|load_\w+|loadtxt|genfromtxt|read\w*|imread|imdecode|decompress|parse\w*|fromfile)\("
+)
 MAIN = 0.3  # of the looks in a phase, at one line
+READS = 0.5  # of the looks at the making of batches, in what reads and decodes files
 # Functions by their file's end: what a thread is in, from the outside; the first that fits.
 _IN = (
     (Phase.DATA, "torch/utils/data/dataloader.py", ("__next__", "__iter__")),
@@ -72,6 +83,30 @@ def _shared(process: JobProcess, told: Sequence[SeenStack]) -> tuple[Frame, ...]
     often = [(path, count) for path, count in seen.items() if count >= MAIN * total]
     deepest = max((len(path) for path, _ in often), default=0)
     return max((one for one in often if len(one[0]) == deepest), key=lambda one: one[1], default=((), 0))[0]
+
+
+def reading_line(job: Job, found: Starvation) -> Frame | None:
+    """Returns the user's line at which most batches were seen to be read and decoded, None where that is not so."""
+    process = found.splits[0].of.process
+    makers = [one for one in job.children_of(process) if one.part is ProcessRole.DATA_WORKER] or [process]
+    told = [(maker, one) for maker in makers for one in maker.step_stacks if phase_of(one.frames) is Phase.DATA]
+    seen: Counter[Frame] = Counter()
+    for maker, one in told:
+        line = next(iter(user_frames_of(maker, one.frames)), None)
+        if line is not None and _is_reading(job, line, one.frames):
+            seen[line] += one.count
+    total = sum(one.count for _, one in told)
+    if total < LEAST_SEEN or sum(seen.values()) < READS * total:
+        return None
+    return seen.most_common(1)[0][0]
+
+
+def _is_reading(job: Job, line: Frame, frames: Sequence[Frame]) -> bool:
+    inner = frames[: frames.index(line)] if line in frames else ()
+    if any(_READERS.search(frame.file) for frame in inner):
+        return True
+    lines = job.sources.file(line.file).lines
+    return not inner and 0 < line.line <= len(lines) and _READS.search(lines[line.line - 1]) is not None
 
 
 def straggler_line(job: Job, late: Straggler) -> tuple[Frame, ...]:

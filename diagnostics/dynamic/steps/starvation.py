@@ -37,6 +37,9 @@ class Starvation:
     stage: LoaderStage
     cost: float  # the share of a step, on average over the ranks
     sure_cost: float  # of the step as it were if nobody had lacked a CPU; 0 where that is not known
+    cpu_cost: (
+        float  # of the CPU time of a step, where the ranks make their batches themselves: neighbours change nothing
+    )
     wait_s: float  # in a step
     batch_s: float | None  # to make one batch
     batch_cpu_s: float | None
@@ -73,12 +76,18 @@ def starvation(job: Job, splits: Sequence[Split], cpus: Contention) -> Starvatio
         stage=_stage(rows, workers, splits),
         cost=cost,
         sure_cost=_sure_cost(job, splits, workers, wait_s, mean_s),
+        cpu_cost=_cpu_cost(batch_cpu_s, workers, splits),
         wait_s=wait_s,
         batch_s=batch_s,
         batch_cpu_s=batch_cpu_s,
         wanted=wanted,
         gain=_gain(batch_s, wait_s, mean_s, workers, wanted),
     )
+
+
+def _cpu_cost(batch_cpu_s: float | None, workers: int, splits: Sequence[Split]) -> float:
+    busiest = max(one.cpu_s for one in splits)
+    return min(1.0, batch_cpu_s / busiest) if batch_cpu_s is not None and not workers and busiest > 0 else 0.0
 
 
 def _sure_cost(job: Job, splits: Sequence[Split], workers: int, wait_s: float, mean_s: float) -> float:

@@ -14,13 +14,17 @@ from diagnostics.diagnosis.silent import weights_differ
 from diagnostics.diagnosis.slow import hooks_pile_up
 from diagnostics.diagnosis.training import part_in_eval_mode
 from diagnostics.diagnosis.updates import (
+    frozen_parts_move,
     gradients_still_reduced,
     passes_thrown_away,
     rates_differ,
+    rates_lost,
+    tokens_weigh_apart,
     updates_rounded_away,
 )
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import Steps
+from diagnostics.record.marks.object_marks import RatesLost, UnevenPasses
 from diagnostics.record.parameter_prints import Look, OptimizedModel, ParameterPrints, TensorPrint
 from diagnostics.record.training_marks import (
     HooksGrow,
@@ -60,6 +64,13 @@ PART = PartInEval(
 )  # fmt: skip
 UNSEEN = replace(PART, part="", part_class="Net", library=None, evaluating=())
 HOOKS = HooksGrow(step=40, count=40, before=20, module="1 (Linear)", function="keep", path=PASSED)
+
+WRITTEN = RatesLost(
+    optimizer=0, step=60, since=10, changes=48, rate=0.1, written=0.02, scheduler="", made=frames("train.py:1"),
+    stepped=STEPPED,
+)  # fmt: skip
+ELSEWHERE = replace(WRITTEN, scheduler="StepLR", made=frames("train.py:9"))
+UNEVEN = UnevenPasses(optimizer=0, step=16, ratio=11.5, passes=4, least=4, most=46, backward=PASSED)
 
 
 def job_of(*marks: Mark, steps: int = 41, folder: Path | str = "/job") -> Job:
@@ -104,6 +115,27 @@ FAULTS: dict[str, tuple[ModuleType, tuple[Mark, ...], str, str]] = {
         "train() was not called on it",
         "train.py:1",
     ),
+    "rates in groups of before": (
+        rates_lost,
+        (WRITTEN,),
+        "What the schedule writes reaches no step: it holds the groups that load_state_dict at train.py:1 replaced, "
+        "wrote 48 rates into them in 50 steps, and the steps stay at 0.1",
+        "train.py:1",
+    ),
+    "rates of an optimizer of before": (
+        rates_lost,
+        (ELSEWHERE,),
+        "StepLR of train.py:9 was stepped 48 times in 50 steps for an optimizer that makes none: the one that trains "
+        "its parameters stays at 0.1",
+        "train.py:9",
+    ),
+    "micro-batches of unequal numbers": (
+        tokens_weigh_apart,
+        (UNEVEN, replace(UNEVEN, step=108)),
+        "Each of the 4 micro-batches of a step counts the same, with 4 targets or 46: a target in the smallest weighs "
+        "11.5 times as much as one in the largest",
+        "train.py:5",
+    ),
     "hooks": (
         hooks_pile_up,
         (HOOKS,),
@@ -128,6 +160,9 @@ QUIET: dict[str, tuple[Mark, ...]] = {
     "one window of small steps: a warm-up": (ROUNDED,),
     "weights that moved later": (ROUNDED, replace(LATER, moved=100)),
     "weights that had moved before": (replace(ROUNDED, moved=100), LATER, replace(LATER, step=560)),
+    "a few steps after a state was loaded": (replace(WRITTEN, step=19),),
+    "micro-batches of about one size": (replace(UNEVEN, ratio=2.0),),
+    "micro-batches that were even later": (UNEVEN, replace(UNEVEN, step=108, ratio=1.0)),
     "few numbers with a gradient": (replace(ROUNDED, graded=20, moved=0), replace(LATER, graded=20, moved=0)),
     "train mode again later": (replace(PART, step=10),),
 }
@@ -166,6 +201,44 @@ def two_ranks(first: tuple[Look, ...], second: tuple[Look, ...], folder: Path | 
         for rank, one in enumerate(prints)
     ]
     return a_job(*processes, code=0, cwd=folder)
+
+
+FROZEN = replace(MODEL, learns=(False,))
+
+
+def looks_of(
+    *steps: int, model: OptimizedModel = FROZEN, moves: bool = True, gradient: float = 0.0
+) -> tuple[Look, ...]:
+    """Returns looks at one parameter that moves, or does not."""
+    made = [replace(look(step, gradient=gradient), model=model) for step in steps]
+    return tuple(made if moves else (replace(one, values=made[0].values) for one in made))
+
+
+def test_a_frozen_parameter_that_moves_under_a_gradient_that_no_pass_made_is_told() -> None:
+    found = frozen_parts_move.match(two_ranks(looks_of(100, 125, 160, 200), looks_of(100, 125, 160, 200), "/job"))
+    assert found is not None
+    assert (found.failure_class, found.culprit_ranks) == ("gradients-not-cleared", (0, 1))
+    assert found.finding.title == (
+        "AdamW goes on moving a.weight that was frozen: the gradients left there are zero, which momentum, decay or "
+        "averages still move"
+    )
+
+
+RESTS = {
+    "it stays": looks_of(100, 125, 160, 200, moves=False),
+    "it learns": looks_of(100, 125, 160, 200, model=replace(MODEL, learns=(True,))),
+    "three looks": looks_of(125, 160, 200),
+    "even steps, as of parts that take turns": looks_of(100, 160, 200, 250),
+    "gradients by hand": tuple(
+        replace(one, gradients=(TensorPrint(checksum=one.step, size=1.0, first=1.0),))
+        for one in looks_of(100, 125, 160, 200)
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", RESTS)
+def test_frozen_parameters_that_rest_or_move_on_purpose_are_left_alone(reason: str) -> None:
+    assert frozen_parts_move.match(two_ranks(RESTS[reason], RESTS[reason], "/job")) is None
 
 
 LOWERED = RateByNumber(

@@ -1,16 +1,11 @@
 """Losses in which predictions of one column meet targets of one row: (32, 1) and (32,) give (32, 32).
 
-The graph behind a loss is followed at a few backward passes, from the loss to the first difference between what a
-linear layer gave and something that has no gradient. Its shapes say whether each prediction was compared with each
-target. A prediction that the program itself gave another shape (x[:, None]) is compared so on purpose.
+The graph is followed from the loss to the first difference between what a linear layer gave and something that has no
+gradient. Its shapes say whether each prediction was compared with each target. A prediction that the program itself
+gave another shape (x[:, None]) is compared so on purpose.
 """
 
 from __future__ import annotations
-
-import sys
-
-from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 MOST_NODES = 48
 MOST_DEEP = 12
@@ -22,27 +17,6 @@ PLAIN = frozenset((
 ))  # fmt: skip
 LAYERS = ("AddmmBackward0", "MmBackward0", "LinearBackward0", "MkldnnLinearBackward0")
 FLATTENED = ("SqueezeBackward0", "SqueezeBackward1", "SelectBackward0", "ViewBackward0")
-
-
-class SpreadLosses(Part):
-    """Looks at the graph of one backward pass in many."""
-
-    def forget(self):
-        """Starts over."""
-        self._passes = self._run = 0
-
-    def backward(self, tensors, loss, adds):
-        """Follows the graph, where it is due."""
-        self._passes += 1
-        if not is_due(self._passes) or not adds or type(tensors[0]) is not sys.modules["torch"].Tensor:
-            return
-        found = spread_behind(tensors[0].grad_fn)
-        if found is not None:
-            self._run += 1
-            given, made = found
-            self.marks.tell(
-                "loss-spread", run=self._run, given=list(given), made=list(made), at=own_frames(sys._getframe(1))
-            )
 
 
 def spread_behind(root):
@@ -64,16 +38,16 @@ def spread_behind(root):
 
 def _spread_at(node, given, output):
     """Returns both shapes, where this node takes the difference of a column of predictions and a row."""
-    made = _shape_of(node, 0)
+    made = shape_of(node, 0)
     if node.name() in DIFFERENCES:
         if given.name() != "ExpandBackward0":  # as broadcast_tensors() does it
             return None
-        made, ((given, output),) = _shape_of(given, output), given.next_functions
+        made, ((given, output),) = shape_of(given, output), given.next_functions
         if given is None:
             return None
     elif node.name() != "SubBackward0":
         return None
-    shape = _shape_of(given, output)
+    shape = shape_of(given, output)
     if made is None or shape is None or len(made) != 2 or made[0] != made[1] or made[0] < 2:
         return None
     is_row = shape == made[:1] and node.name() in DIFFERENCES
@@ -85,18 +59,18 @@ def _is_of_a_layer(node, output, rows):
     """Whether a linear layer gave it, through functions of each element alone, or as the only column of it."""
     for _ in range(MOST_DEEP):
         if node.name() in LAYERS:
-            return _shape_of(node, 0) == (rows, 1)
+            return shape_of(node, 0) == (rows, 1)
         inputs = [pair for pair in node.next_functions if pair[0] is not None]
         if len(inputs) != 1:
             return False
-        before, after = _shape_of(*inputs[0]), _shape_of(node, output)
+        before, after = shape_of(*inputs[0]), shape_of(node, output)
         if before != after and not (node.name() in FLATTENED and before == (rows, 1) and after == (rows,)):
             return False
         node, output = inputs[0]
     return False
 
 
-def _shape_of(node, output):
+def shape_of(node, output):
     """Returns the shape of what a function of the graph gave, None where torch does not tell."""
     told = getattr(node, "_input_metadata", None)
     return tuple(told[output].shape) if told is not None and output < len(told) else None
