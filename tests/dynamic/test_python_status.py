@@ -10,7 +10,7 @@ from hand_made import a_job, a_process, agent, event, frame, raised
 
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.job.job import ExceptionSource, Job, ProcessRole
-from diagnostics.static.launch_files.shell_exit_status import Fate
+from diagnostics.static.launch_files.status_flow import Fate
 
 DROPPED, HANDLED, UNKNOWN = Fate.DROPPED, Fate.HANDLED, Fate.UNKNOWN
 STARTED = "pid=2 how=popen reads=1 | python train.py"

@@ -17,7 +17,7 @@ from diagnostics.dynamic.exit_status.code_uses import result_is_used
 from diagnostics.dynamic.exit_status.enclosing_statements import Enclosing, enclosing
 from diagnostics.dynamic.exit_status.handler_effects import says_only, tells_apart
 from diagnostics.dynamic.job.job import Job
-from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
+from diagnostics.static.launch_files.status_flow import Fate, StatusFlow
 from diagnostics.static.program.exception_flow import ends_in_raise, hiding_line, leaves_with_success
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.source_file import SourceFile

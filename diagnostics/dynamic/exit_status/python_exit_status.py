@@ -17,7 +17,7 @@ from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.record.agent_data import AgentData, LifecycleEvent
-from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
+from diagnostics.static.launch_files.status_flow import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 from diagnostics.static.program.source_file import SourceFile
