@@ -19,7 +19,7 @@ from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
 from diagnostics.record.supervisor_facts import ABORTED, ATTACHED, START_AGAIN
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS
-from diagnostics.static.launch_files.shell_exit_status import Fate
+from diagnostics.static.launch_files.status_flow import Fate
 
 HIDDEN_CRASH_EXIT = STRICT_EXIT = 70
 STALLED_EXIT = 124

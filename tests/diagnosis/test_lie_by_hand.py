@@ -171,12 +171,12 @@ def test_helpers_that_fail_by_design_retries_and_aborts_at_teardown_are_no_lie(t
     assert failure_hidden_by_parent.match(a_job(helper, first, again, torn, code=0, cwd=tmp_path)) is None
 
 
-def nothing(tmp_path: Path, *kinds: str, steps: int = 0, output: str = "") -> Match | None:
-    """Returns what is said of a job that made no step."""
+def nothing(tmp_path: Path, *kinds: str, steps: int = 0, output: str = "", code: int = 0) -> Match | None:
+    """Returns what is said of a job that made no step, and whose rank ended with a code."""
     file = f"{tmp_path}/train.py"
     frame_events = [event(kind, "", f"{file}:{line}") for line, kind in enumerate(kinds, 1)]
     job = a_job(
-        a_process(agent=agent(*frame_events, steps=steps)),
+        a_process(agent=agent(*frame_events, steps=steps), code=code),
         code=0, cwd=tmp_path, output=output,
         files={"train.py": "a = 1\nb = 2\nc = 3\nfor e in range(5, 5):\n    for x in []:\n        optimizer.step()\n"},
     )  # fmt: skip
@@ -188,6 +188,11 @@ def test_an_empty_loader_is_told_at_the_line_that_makes_it(tmp_path: Path) -> No
     assert told(found) == (
         JobOutcome.SILENT_WRONG, "zero-progress", (0,), ("train.py:1", "train.py:3", "train.py:4", "train.py:5"),
     )  # fmt: skip
+
+
+def test_a_rank_that_failed_before_its_first_step_is_no_run_that_trained_nothing(tmp_path: Path) -> None:
+    assert nothing(tmp_path, "dataloader", "optimizer", code=1) is None
+    assert nothing(tmp_path, "dataloader", "optimizer") is not None
 
 
 def test_a_loop_that_was_never_entered_is_told_at_its_line(tmp_path: Path) -> None:

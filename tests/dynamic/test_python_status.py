@@ -10,7 +10,7 @@ from hand_made import a_job, a_process, agent, event, frame, raised
 
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
 from diagnostics.dynamic.job.job import ExceptionSource, Job, ProcessRole
-from diagnostics.static.launch_files.shell_exit_status import Fate
+from diagnostics.static.launch_files.status_flow import Fate
 
 DROPPED, HANDLED, UNKNOWN = Fate.DROPPED, Fate.HANDLED, Fate.UNKNOWN
 STARTED = "pid=2 how=popen reads=1 | python train.py"
@@ -68,6 +68,31 @@ def test_a_code_that_was_handed_over_counts_as_read_where_the_source_uses_it(
 ) -> None:
     found, places = fate(a_driver(tmp_path, source, read))
     assert (found, places[:1]) == ((Fate.HANDLED, ()) if used else (Fate.DROPPED, (f"launch.py:{read[1]}",)))
+
+
+COROUTINE = "async def fit(x):\n    p = await start(x)\n    %s\nasync def main():\n    %s\n"
+RAISES = "if await p.wait(): raise ValueError(x)"
+KEPT = "return_exceptions=True"
+
+
+@pytest.mark.parametrize(
+    ("body", "main", "expected"),
+    [
+        (RAISES, f"await asyncio.gather(*(fit(x) for x in y), {KEPT})", DROPPED),
+        (RAISES, "asyncio.create_task(fit(1))", DROPPED),
+        (RAISES, "await asyncio.gather(*(fit(x) for x in y))", HANDLED),
+        (RAISES, f"found = await asyncio.gather(*(fit(x) for x in y), {KEPT})", HANDLED),
+        (RAISES, f"check(await asyncio.gather(fit(1), {KEPT}))", HANDLED),
+        (RAISES, "await asyncio.create_task(fit(1))", HANDLED),
+        (RAISES, f"await asyncio.gather(fit(1), {KEPT})\n    await fit(2)", HANDLED),
+        ("if await p.wait(): failed.append(x)", f"await asyncio.gather(fit(1), {KEPT})", HANDLED),
+    ],
+)
+def test_what_a_coroutine_raises_for_a_code_is_dropped_where_nobody_looks_at_what_gather_collected(
+    body: str, main: str, expected: Fate, tmp_path: Path
+) -> None:
+    found, places = fate(a_driver(tmp_path, COROUTINE % (body, main), ("wait", 3)))
+    assert (found, places[:1]) == (expected, ("launch.py:5",) if expected is DROPPED else ())
 
 
 def test_a_code_that_nobody_looked_at_is_dropped_where_the_child_was_started(tmp_path: Path) -> None:
@@ -213,6 +238,9 @@ def raising(tmp_path: Path, source: str, *lines: int, how: str = "raised") -> Fa
 
 MAIN = "def main():\n    try:\n        subprocess.run(x, check=True)\n    %s\n"  # main is what hand-made frames run
 
+GUARD = "class Guard:\n    def __exit__(self, *error):\n        %s\n"
+YIELDING = "@contextmanager\ndef guard():\n    try:\n        yield\n    except Exception:\n        %s\n"
+
 
 @pytest.mark.parametrize(
     ("source", "lines", "expected"),
@@ -251,6 +279,14 @@ MAIN = "def main():\n    try:\n        subprocess.run(x, check=True)\n    %s\n" 
         # A context manager may take it.
         ("try:\n    with guard():\n        run(x)\nexcept Exception:\n    pass", (3,), UNKNOWN),
         ("try:\n    with open(y) as log:\n        run(x)\nexcept Exception:\n    pass", (3,), DROPPED),
+        (GUARD % "return True" + "with Guard('x'):\n    run(x)", (5,), DROPPED),
+        (GUARD % "return self.log()" + "with Guard() as guard:\n    run(x)\nprint('done')", (5,), DROPPED),
+        (GUARD % "return True" + "with Guard() as guard:\n    run(x)\nsmaller(guard)", (5,), UNKNOWN),
+        (GUARD % "return True" + "try:\n    with Guard():\n        run(x)\nexcept Exception:\n    pass", (6,), UNKNOWN),
+        (GUARD % "return False" + "with Guard():\n    run(x)", (5,), HANDLED),
+        (GUARD % "self.log()" + "try:\n    with Guard():\n        run(x)\nexcept Exception:\n    pass", (6,), DROPPED),
+        (YIELDING % "print('x')" + "with guard():\n    run(x)", (8,), DROPPED),
+        (YIELDING % "raise" + "with guard():\n    run(x)", (8,), HANDLED),
         ("try:\n    run(x)\nexcept* Exception:\n    pass", (2,), UNKNOWN),
     ],
 )  # fmt: skip

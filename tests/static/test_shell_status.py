@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from diagnostics.static.launch_files.shell_commands import commands
-from diagnostics.static.launch_files.shell_exit_status import Fate, status_of
+from diagnostics.static.launch_files.shell_exit_status import status_of
 from diagnostics.static.launch_files.shell_parser import parse
+from diagnostics.static.launch_files.status_flow import Fate
 
 DROPPED, HANDLED, PASSED, UNKNOWN = Fate.DROPPED, Fate.HANDLED, Fate.PASSED, Fate.UNKNOWN
 
@@ -108,12 +109,38 @@ SCRIPTS = [
     # The words go where they are read.
     ("for lr in 1 2; do ./train.sh || echo $lr; done > failed\n./smaller.sh failed", UNKNOWN, ()),
     ("for lr in 1 2; do ./train.sh || echo $lr; done > log", DROPPED, (1,)),
+    # What `$(...)` ends with is the status of a bare assignment, and of no other command.
+    ("set -e\nrun() {\n  local x=$(./train.sh)\n  echo $x\n}\nrun", DROPPED, (3,)),
+    ("set -e\nexport X=$(\n  ./train.sh | tail -n 1\n)\necho done", DROPPED, (3,)),
+    ("set -euo pipefail\ndeclare x=`./train.sh | tail -n 1`\necho $x", DROPPED, (2,)),
+    ("set -e\necho last: $(./train.sh)", DROPPED, (2,)),
+    ("x=$(./train.sh) || true\necho $x", DROPPED, (1,)),
+    ("x=$(./train.sh)\necho $x", DROPPED, (1,)),
+    ("set -e\nx=$(./train.sh; echo done)\necho $x", DROPPED, (2,)),
+    ("set -e\nx=$(./train.sh)\necho never", PASSED, ()),
+    ("x=$(./train.sh)", PASSED, ()),
+    ("set -e\nlocal_x() { local x; x=$(./train.sh); echo $x; }\nlocal_x", PASSED, ()),
+    ("if ! x=$(./train.sh); then ./smaller.sh; fi", HANDLED, ()),
+    ("x=$(./train.sh) || ./smaller.sh", HANDLED, ()),
+    ("x=$(./train.sh); code=$?; [ $code = 7 ]", HANDLED, ()),
+    ('export X=$(./train.sh)\n[ -n "$X" ] || ./smaller.sh', UNKNOWN, ()),
+    ('[ -n "$(./train.sh)" ] || ./smaller.sh', UNKNOWN, ()),
+    ("./smaller.sh $(./train.sh)", UNKNOWN, ()),
+    ('say() { printf \'%s\' "$*"; }\nx=$(./train.sh) || true\nsay "$x"', DROPPED, (2,)),
+    ('log() { ./smaller.sh "$*"; }\nx=$(./train.sh) || true\nlog "$x"', UNKNOWN, ()),
+    # `set -e` does not hold in a function whose call is answered.
+    ("set -e\ntrain() {\n  ./train.sh\n}\ntrain || true", DROPPED, (5,)),
+    ("set -e\ntrain() {\n  ./train.sh\n  echo done\n}\ntrain || ./smaller.sh", DROPPED, (3,)),
+    ("set -e\ntrain() {\n  ./train.sh\n  echo done\n}\ntrain", PASSED, ()),
+    ("set -e\ntrain() {\n  ./train.sh\n}\ntrain || ./smaller.sh", HANDLED, ()),
+    ("set -e\ntrain() { ./train.sh; }\nx=$(train) || true\necho $x", DROPPED, (3,)),
 ]
+LIBRARY = "train() {\n  local out=$(./train.sh)\n  echo $out\n}\nsafe() { ./train.sh; }\n"
 
 
 @pytest.mark.parametrize(("text", "fate", "lines"), SCRIPTS)
 def test_a_status_goes_where_bash_takes_it(text: str, fate: Fate, lines: tuple[int, ...], tmp_path: Path) -> None:
-    script = commands(parse(text))
+    script = commands(parse(text), sourced=lambda _: None)
     failing = next(one for one in script if "./train.sh" in one.words)
     found = status_of(failing, script)
     assert (found.fate, found.lines) == (fate, lines)
@@ -122,6 +149,24 @@ def test_a_status_goes_where_bash_takes_it(text: str, fate: Fate, lines: tuple[i
         (tmp_path / name).chmod(0o755)
     ended = subprocess.run(["bash", "-c", text], cwd=tmp_path, capture_output=True, check=False)
     assert (ended.returncode == 7) == (fate is PASSED), "what bash itself ends with"
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "fate", "at"),
+    [
+        ("set -e\n. ./lib.sh\ntrain", 0, DROPPED, [(2, "lib.sh")]),
+        ("set -e\nsource ./lib.sh\nsafe || true", 1, DROPPED, [(3, "")]),
+        ("source ./lib.sh\nset -e\nsafe\necho never", 1, PASSED, []),
+        ("set -e\nsource ./lib.sh\nsafe\necho never", 1, PASSED, []),
+    ],
+)
+def test_a_status_is_followed_into_the_files_a_script_sources(
+    text: str, number: int, fate: Fate, at: list[tuple[int, str]]
+) -> None:
+    script = commands(parse(text), sourced=lambda word: ("lib.sh", LIBRARY) if word == "./lib.sh" else None)
+    failing = [one for one in script if "./train.sh" in one.words][number]
+    found = status_of(failing, script)
+    assert (found.fate, list(found.at)) == (fate, at)
 
 
 def test_a_script_that_kills_what_it_started_knows_of_that_end() -> None:

@@ -41,7 +41,7 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.static.launch_files.shell_exit_status import Fate
+from diagnostics.static.launch_files.status_flow import Fate
 
 CODE = "D402"
 NAME = "failure-hidden-by-parent"

@@ -24,6 +24,7 @@ from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
+from diagnostics.dynamic.failures.teardown import is_teardown
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
@@ -58,6 +59,8 @@ def match(job: Job) -> Match | None:
     ranks = [process for process in job.ranks if process.agent is not None]
     if not ranks or len(ranks) != len(job.ranks):
         return None
+    if any(one.failed and not is_teardown(job, one) for one in ranks):
+        return None  # it trained nothing since it failed, which its parent dealt with or hid
     here = [one for one in job.processes if _is_of(one, ranks)]
     if any(one.steps for one in here):
         return None

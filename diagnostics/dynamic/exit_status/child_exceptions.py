@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame, Owner
 from diagnostics.core.frames import owner_of
@@ -16,8 +16,10 @@ from diagnostics.dynamic.exit_status.caught_types import CHILD_FAILED, Catches, 
 from diagnostics.dynamic.exit_status.code_uses import result_is_used
 from diagnostics.dynamic.exit_status.enclosing_statements import Enclosing, enclosing
 from diagnostics.dynamic.exit_status.handler_effects import says_only, tells_apart
+from diagnostics.dynamic.exit_status.own_context_managers import own_manager
 from diagnostics.dynamic.job.job import Job
-from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
+from diagnostics.static.launch_files.status_flow import Fate, StatusFlow
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import ends_in_raise, hiding_line, leaves_with_success
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.source_file import SourceFile
@@ -41,10 +43,12 @@ def what_became_of(job: Job, path: Sequence[Frame], agent_folder: str, kept: int
     for index in range(len(frames)):
         found = way.through(index)
         if found is not None:
-            return _NOT_SEEN if way.unsure and found.fate is Fate.DROPPED else found
+            unsure = way.unsure or way.swallowed is not None
+            return _NOT_SEEN if unsure and found.fate is Fate.DROPPED else found
     if way.unsure or kept is not None or not frames:
         return _NOT_SEEN
-    return StatusFlow(fate=Fate.HANDLED, how="an exception told its parent")
+    # The parent ended well, and nothing further out takes it: the context manager that can did.
+    return way.swallowed or StatusFlow(fate=Fate.HANDLED, how="an exception told its parent")
 
 
 def _own_frames(path: Sequence[Frame], agent_folder: str) -> tuple[tuple[Frame, ...], bool]:
@@ -68,6 +72,7 @@ class _Way:
     frames: Sequence[Frame]
     unsure: bool
     error: RaisedType = CHILD_FAILED
+    swallowed: StatusFlow | None = None  # what it means that a context manager of the job's own took it
 
     def through(self, index: int) -> StatusFlow | None:
         """Returns what became of it in one frame; None where it left that by its caller."""
@@ -127,7 +132,8 @@ class _Way:
             if name in _EXPECTING:
                 return StatusFlow(fate=Fate.HANDLED, how="an exception told its parent, which expects it")
             if name != "suppress" or not isinstance(call, ast.Call):
-                self.unsure = self.unsure or name not in _LETTING
+                if name not in _LETTING:
+                    self.by_own(index, block, around, at, name)
                 continue
             match catches(ast.Tuple(elts=call.args), self.error, source):
                 case Catches.YES:
@@ -136,6 +142,21 @@ class _Way:
                 case Catches.MAYBE:
                     self.unsure = True
         return None
+
+    def by_own(self, index: int, block: ast.With | ast.AsyncWith, around: Enclosing, at: int, name: str) -> None:
+        """Notes whether a context manager that is none of the standard library's can swallow it."""
+        frame = self.frames[index]
+        own = own_manager(self.job, frame.file, name, self.error)
+        if own is None or (own.lines and self.swallowed is not None):
+            self.unsure = True
+        elif own.lines and (
+            self.decides(index, around, at, (), self.job.sources.file(frame.file)) or _asked_after(block, around.scope)
+        ):
+            self.swallowed = _DECIDES
+        elif own.lines:
+            told = self.dropped(index, block.lineno, f"leaving `with {name}(...)` swallowed it")
+            lines = (self.job.line(Frame(file=own.file, line=line, function="")) for line in own.lines)
+            self.swallowed = replace(told, places=(*told.places[:1], *lines, *told.places[1:]))
 
     def decides(self, index: int, around: Enclosing, at: int, handler: Sequence[ast.stmt], source: SourceFile) -> bool:
         """Whether the program can tell what came of it though its handler only says so."""
@@ -152,3 +173,12 @@ class _Way:
         frame = self.frames[index]
         place = self.job.line(Frame(file=frame.file, line=line, function=""))
         return StatusFlow(fate=Fate.DROPPED, places=(place, self.job.line(frame)), how=how, by_exception=True)
+
+
+def _asked_after(block: ast.With | ast.AsyncWith, scope: ast.AST) -> bool:
+    """Whether a name that `with ... as` gives is looked at outside of the block: it may know how that ended."""
+    names = {
+        one.id for item in block.items for one in walk(item.optional_vars or ast.Pass()) if isinstance(one, ast.Name)
+    }
+    inside = {id(one) for one in walk(block)}
+    return any(isinstance(one, ast.Name) and one.id in names and id(one) not in inside for one in walk(scope))

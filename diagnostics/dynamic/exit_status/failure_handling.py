@@ -25,8 +25,9 @@ from diagnostics.dynamic.launch.launch_settings import MAKE, lines_with
 from diagnostics.static.launch_files.background_jobs import Jobs
 from diagnostics.static.launch_files.file_checks import checks_files_after
 from diagnostics.static.launch_files.shell_commands import SHELLS, CommandContext
-from diagnostics.static.launch_files.shell_exit_status import Fate, is_conditional, status_of
+from diagnostics.static.launch_files.shell_exit_status import is_conditional, status_of
 from diagnostics.static.launch_files.shell_parser import Simple
+from diagnostics.static.launch_files.status_flow import Fate
 
 ORPHAN_REAPED = "supervisor-wait"  # the doctor waited for it: whoever had started it was over
 _UNFLUSHED = 120  # Python's code where its output could not be written at the end
@@ -154,9 +155,8 @@ def _by_script(job: Job, process: JobProcess, below: JobProcess, shell: JobProce
         return unknown  # `| head -1` had seen enough
     if flow.fate is Fate.PASSED:  # and yet the shell said 0: it was not this command
         return unknown
-    places = (
-        tuple(f"{script.file}:{line}" for line in flow.lines) if script.file else masking_script_lines(job, process)
-    )
+    told = tuple(f"{one.file or script.file}:{one.line}" for one in flow.at if one.file or script.file)
+    places = told or masking_script_lines(job, process)
     return FailureFate(
         process=process, fate=flow.fate, who="the script", how=flow.how, places=places, advice=_ADVICE["script"]
     )

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import ast
 
+from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
 from diagnostics.dynamic.exit_status.child_products import looks_at_products
 from diagnostics.dynamic.exit_status.code_uses import code_is_used
 from diagnostics.dynamic.exit_status.handed_over import handing_over
+from diagnostics.dynamic.exit_status.unasked_coroutines import unasked_line
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.record.agent_data import AgentData, LifecycleEvent
-from diagnostics.static.launch_files.shell_exit_status import Fate, StatusFlow
+from diagnostics.static.launch_files.status_flow import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 from diagnostics.static.program.source_file import SourceFile
@@ -99,6 +101,13 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
     frames = user_frames(read.path, agent_folder=folder)
     imported = len(frames) > 1 and frames[0].function == "<module>"  # others may look at its names
+    asked_by_nobody = unasked_line(job.sources.file(frames[0].file), frames[0].line) if frames else None
+    if asked_by_nobody is not None:
+        left = Frame(file=frames[0].file, line=asked_by_nobody, function="")
+        return StatusFlow(
+            fate=Fate.DROPPED, places=(job.line(left), job.line(frames[0])), by_exception=True, unasked=True,
+            how="it raised for the code, and nobody looked at what came of the coroutine",
+        )  # fmt: skip
     if not frames or imported or code_is_used(job.sources.file(frames[0].file), frames[0].line, how):
         at = f" at {job.line(frames[0])}" if frames else ""
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from diagnostics.core.frames import shown_path
 from diagnostics.core.redaction import HIDDEN
 from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.launch.shell_files import script_given, sourced_paths
 from diagnostics.static.launch_files.command_locations import tokens_of
 from diagnostics.static.launch_files.compound_commands import functions_around
 from diagnostics.static.launch_files.launcher_commands import WRAPPERS
@@ -19,57 +20,67 @@ from diagnostics.static.launch_files.shell_parser import parse
 
 _UNKNOWN = frozenset("$`*?[{~")  # what the shell had made something else of
 _PYTHON = re.compile(r"python[\d.]*[a-z]?")
+_PROCESS = re.compile(r"[<>]\(")
 _SUBSTITUTED = re.compile(r"\$\((?!\()|`|[<>]\(")
-_WITH_VALUE = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellScript:
     """`file` as it is shown, "" for the text of `-c`; `commands` in the order in which they stand.
 
-    `substituted` are the words of it in which other commands may run: `$(...)`.
+    They are those of the files it sources and of `$(...)`, too; `unread` are words in which others may run: `<(...)`,
+    and what heads a loop.
     """
 
     file: str
     commands: tuple[CommandContext, ...]
-    substituted: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def script_of(job: Job, shell: JobProcess) -> ShellScript | None:
     """Returns what a shell ran; None where it is no shell, or its text is not known or no script."""
-    given = _given(shell.argv)
+    given = script_given(shell.argv)
     if given is None:
         return None
     options, text, file = given
+    folder = PurePosixPath(shell.cwd or job.facts.cwd or ".")
+    path = folder / file
     if file:
-        path = str(PurePosixPath(shell.cwd or job.facts.cwd or ".") / file)
-        text = job.sources.file(path).text
-        file = shown_path(path, job.facts.cwd)
+        text = job.sources.file(str(path)).text
+        file = shown_path(str(path), job.facts.cwd)
     if not text:
         return None
+
+    def sourced(word: str) -> tuple[str, str] | None:
+        """The file that a word behind `source` stands for, where the record has one file that it can be."""
+        for one in sourced_paths(word, (folder, path.parent) if file else (folder,)):
+            if found := job.sources.file(one).text:
+                return shown_path(one, job.facts.cwd), found
+        return None
+
     try:
         statements = parse(text)
-        return ShellScript(
-            file=file,
-            commands=commands(statements, options=options_after(frozenset(), options)),
-            substituted=tuple(
-                token.text for one in statements for token in tokens_of(one) if _SUBSTITUTED.search(token.text)
-            ),
-        )
     except ShellError:
         return None
+    ran = commands(statements, options=options_after(frozenset(), options), sourced=sourced)
+    read = {id(token) for one in ran for token in (*one.command.assignments, *one.command.words)}
+    tokens = (token for one in statements for token in tokens_of(one))
+    unread = (one.text for one in tokens if (_PROCESS if id(one) in read else _SUBSTITUTED).search(one.text))
+    return ShellScript(file=file, commands=ran, unread=tuple(unread))
 
 
 def command_of(script: ShellScript, child: JobProcess) -> tuple[CommandContext, ...]:
     """Returns the commands that may have started `child`: those whose words are its own, as far as they are known.
 
-    () too where `$(...)` or the like may have: what these run is not read.
+    () too where words that are not read may have.
     """
     named = {PurePosixPath(word).name for word in child.argv if _is_name(word)}
-    if any(_SUBSTITUTED.search(text) and any(name in text for name in named) for text in script.substituted):
+    if any(_SUBSTITUTED.search(text) and any(name in text for name in named) for text in script.unread):
         return ()
     functions = {name for ran in script.commands for name in functions_around(ran)}
     scored = [(score, ran) for ran in script.commands if (score := _score(ran, child.argv, functions))]
+    if len({ran.substituted for _, ran in scored}) > 1:  # its words alone do not tell in which of two ways it ran
+        return tuple(ran for _, ran in scored)
     best = max((score for score, _ in scored), default=None)
     return tuple(ran for score, ran in scored if score == best)
 
@@ -133,22 +144,3 @@ def _is_python(name: str) -> bool:
 def _is_interpreter(word: str) -> bool:
     name = PurePosixPath(word).name
     return _is_python(name) or name in SHELLS or name.isdigit()
-
-
-def _given(argv: Sequence[str]) -> tuple[tuple[str, ...], str, str] | None:
-    """Returns the options of a shell's command line, and its text or the name of its file."""
-    if not argv or PurePosixPath(argv[0]).name.lstrip("-") not in SHELLS:
-        return None
-    options: list[str] = []
-    at = 1
-    while at < len(argv) and argv[at].startswith(("-", "+")) and argv[at] not in ("-", "--"):
-        options.append(argv[at])
-        if argv[at] in _WITH_VALUE or argv[at].endswith("o"):
-            at += 1
-            options.extend(argv[at : at + 1])
-        at += 1
-    single = [one for one in options if re.fullmatch(r"[-+][a-zA-Z]+", one)]
-    if at >= len(argv) or any("s" in one for one in single):  # it reads its script from elsewhere
-        return None
-    as_text = any(not one.startswith("--") and one.startswith("-") and "c" in one for one in options)
-    return (tuple(options), argv[at], "") if as_text else (tuple(options), "", argv[at])

@@ -21,6 +21,16 @@ def position_in(ran: CommandContext, statement: AndOr) -> tuple[int, int]:
     return 0, 0
 
 
+def has_an_answer(ran: CommandContext) -> bool:
+    """Whether something stands behind `||`, or `!` before it: then `set -e` does not hold in what it runs."""
+    for block in ran.blocks:
+        statement = block.statements[block.index]
+        at, _ = position_in(ran, statement)
+        if statement.pipelines[at].negated or "||" in statement.operators[at:]:
+            return True
+    return False
+
+
 def pipes_behind(ran: CommandContext, around: Compound) -> list[tuple[Command, ...]]:
     """Returns what stands behind a compound command in its pipe."""
     found = []

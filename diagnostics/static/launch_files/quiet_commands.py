@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from diagnostics.static.launch_files.shell_commands import CommandContext
+from diagnostics.static.launch_files.compound_commands import functions_around
+from diagnostics.static.launch_files.shell_commands import DECLARING, CommandContext
 from diagnostics.static.launch_files.shell_lexer import ShellError
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline, Simple, parse
 
+_NAMES = re.compile(r"([A-Za-z_]\w*)\+?=", re.ASCII)
 # They end with 0 and do nothing about a failure.
 _QUIET = frozenset(["true", ":", "echo", "printf", "/bin/true", "/usr/bin/true", "sleep", "date"])
 _ENDS = frozenset(["exit", "return"])
@@ -112,6 +114,31 @@ def written_in(ran: CommandContext) -> Iterator[str]:
     for around in ran.around:
         for token in (*around.header, *(one.target for one in around.redirects)):
             yield token.text
+
+
+def is_judged(outer: CommandContext, script: Sequence[CommandContext]) -> bool:
+    """Whether more is done with the words of the `$(...)` in a command than to say them, or may be."""
+    if outer.words and outer.words[0] not in DECLARING:
+        return not _is_only_said(outer, script)
+    tokens = (*outer.command.assignments, *outer.command.words[1:])
+    names = [named[1] for token in tokens if (named := _NAMES.match(token.text))]
+    if not names:
+        return True
+    expanded = re.compile(rf"\$\{{?[#!]?(?:{'|'.join(map(re.escape, names))})\b")
+    return any(
+        not _is_only_said(one, script)
+        for one in script
+        if one.command is not outer.command and any(expanded.search(text) for text in written_in(one))
+    )
+
+
+def _is_only_said(ran: CommandContext, script: Sequence[CommandContext], deep: int = 0) -> bool:
+    """Whether a command only says something, or calls a function that does; a `case` or a loop around it may judge."""
+    if is_quiet(ran.pipeline):
+        return True
+    name = ran.words[0] if ran.words and len(ran.pipeline.commands) == 1 else ""
+    inside = [one for one in script if name and name in functions_around(one) and not one.substituted]
+    return bool(inside) and deep < 2 and all(_is_only_said(one, script, deep + 1) for one in inside)
 
 
 def _inside(command: Command) -> Iterator[Simple | None]:

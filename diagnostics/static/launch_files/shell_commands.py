@@ -1,17 +1,17 @@
 """The simple commands of a shell script in the order in which they stand, with what is known where each one runs. Pure.
 
 Assignments in branches, loops and functions make a variable unknown. What `bash -c` and here-documents for a shell hold
-is read too; what `$(...)` runs is not.
+is read too; what `$(...)` runs and what `source` reads only where the caller asks.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from diagnostics.static.launch_files.shell_expansion import Value, array_of, expand, text_of
+from diagnostics.static.launch_files.shell_expansion import Value, array_of, expand, substitutions_in, text_of
 from diagnostics.static.launch_files.shell_lexer import ShellError, Token
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline, Simple, parse
 
@@ -19,8 +19,11 @@ MOST_VARIABLES = 1000
 DEEPEST_SCRIPT = 4
 SHELLS = frozenset(["sh", "bash", "zsh", "dash", "ksh"])
 _NAME = re.compile(r"([A-Za-z_]\w*)(\+)?=", re.ASCII)
-_DECLARING = frozenset(["export", "declare", "typeset", "local", "readonly"])
+DECLARING = frozenset(["export", "declare", "typeset", "local", "readonly"])
 _TESTS = frozenset(["[", "[[", "test", "grep", "command", "which", "type", "((", "hash"])
+
+
+Sourced = Callable[[str], tuple[str, str] | None]  # the name and the text of a file; None where it is not known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,8 @@ class CommandContext:
     """One simple command. `words` are expanded, `tokens` those they come from, one for each word.
 
     `blocks` and `around` lead from the script to it: statement lists, and compound commands (the last is innermost).
-    `outer` is the command whose text it is in: `bash -c "..."`.
+    `outer` is the command whose text it is in: `bash -c "..."`, or `x=$(...)` where it is `substituted`. `file` is the
+    name of the sourced file that it stands in, "" in the script itself.
     """
 
     command: Simple
@@ -57,6 +61,8 @@ class CommandContext:
     around: tuple[Compound, ...]
     tested: bool
     outer: CommandContext | None = None
+    substituted: bool = False
+    file: str = ""
 
     @property
     def line(self) -> int:
@@ -102,10 +108,14 @@ def commands(
     *,
     options: frozenset[str] = frozenset(),
     environment: Mapping[str, Value] | None = None,
+    sourced: Sourced | None = None,
 ) -> tuple[CommandContext, ...]:
-    """Returns the commands of a script that starts with these options and variables of the environment."""
+    """Returns the commands of a script that starts with these options and variables of the environment.
+
+    `sourced` tells what a word behind `source` stands for; with it, `$(...)` is read too.
+    """
     given = dict(environment or {})
-    return tuple(_Walk(_State(given, frozenset(given), options)).block(statements, _Here()))
+    return tuple(_Walk(_State(given, frozenset(given), options), sourced).block(statements, _Here()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +128,28 @@ class _Here:
     tested: bool = False
     outer: CommandContext | None = None
     deep: int = 0
+    substituted: bool = False
+    file: str = ""
 
     def inside(self, command: Compound, *, tested: bool) -> _Here:
         conditional = self.conditional or command.kind not in ("group", "subshell")
-        return _Here(self.blocks, (*self.around, command), conditional, self.tested or tested, self.outer, self.deep)
+        around = (*self.around, command)
+        return replace(self, around=around, conditional=conditional, tested=self.tested or tested)
+
+    def within(self, ran: CommandContext, *, substituted: bool = False, file: str = "") -> _Here:
+        """The text that a command holds or reads."""
+        return replace(self, blocks=(), outer=ran, deep=self.deep + 1, substituted=substituted, file=file or self.file)
 
 
 class _Walk:
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: _State, sourced: Sourced | None = None) -> None:
         self.state = state
+        self.sourced = sourced
 
     def block(self, statements: tuple[AndOr, ...], here: _Here) -> Iterator[CommandContext]:
         for index, statement in enumerate(statements):
             blocks = (*here.blocks, Block(statements=statements, index=index))
-            at = _Here(blocks, here.around, here.conditional, here.tested, here.outer, here.deep)
-            yield from self.and_or(statement, at)
+            yield from self.and_or(statement, replace(here, blocks=blocks))
 
     def and_or(self, statement: AndOr, here: _Here) -> Iterator[CommandContext]:
         unsure = here.conditional
@@ -141,7 +158,7 @@ class _Walk:
             unsure = unsure or operator == "||" or (operator == "&&" and _is_test(statement.pipelines[index - 1]))
             # What && and || follow is looked at by the shell; what fails there ends nothing.
             tested = here.tested or pipeline.negated or "&&" in statement.operators[index : index + 1]
-            at = _Here(here.blocks, here.around, unsure, tested, here.outer, here.deep)
+            at = replace(here, conditional=unsure, tested=tested)
             for command in pipeline.commands:
                 yield from self.command(command, pipeline, statement, at)
 
@@ -181,6 +198,8 @@ class _Walk:
             around=here.around,
             tested=here.tested,
             outer=here.outer,
+            substituted=here.substituted,
+            file=here.file,
         )
         self.take_effect(ran, sure=not here.conditional and len(pipeline.commands) == 1)
         yield ran
@@ -203,7 +222,7 @@ class _Walk:
         if not program:
             for name, value in ran.assigned.items():
                 self.state.assign(name, value if sure else None)
-        elif program in _DECLARING:
+        elif program in DECLARING:
             self.declare(ran, sure=sure)
         elif program == "set":
             self.state.options = options_after(self.state.options, ran.words[1:])
@@ -230,6 +249,9 @@ class _Walk:
         """Yields the commands of the script that a shell is given as text."""
         if here.deep >= DEEPEST_SCRIPT:
             return
+        if self.sourced is not None:
+            yield from self.substituted(ran, here)
+            yield from self.read_in(ran, here)
         text, token, given = _script_of(ran)
         if not text:
             return
@@ -239,8 +261,29 @@ class _Walk:
             return
         exported = self.state.exported | frozenset(ran.assigned)
         inner = _State({**self.state.variables, **ran.assigned}, exported, options_after(frozenset(), given))
-        at = _Here((), here.around, here.conditional, here.tested, ran, here.deep + 1)
-        yield from _Walk(inner).block(statements, at)
+        yield from _Walk(inner, self.sourced).block(statements, here.within(ran))
+
+    def substituted(self, ran: CommandContext, here: _Here) -> Iterator[CommandContext]:
+        """Yields the commands in the `$(...)` of a command; bash does not end these shells early for `set -e`."""
+        inner = _State(self.state.variables, self.state.exported, self.state.options - {"errexit"})
+        command = ran.command
+        tokens = (*command.assignments, *command.words, *(one.target for one in command.redirects))
+        for text, line in (found for token in tokens for found in substitutions_in(token)):
+            try:
+                statements = parse(text, line)
+            except ShellError:
+                continue
+            yield from _Walk(inner.copy(), self.sourced).block(statements, here.within(ran, substituted=True))
+
+    def read_in(self, ran: CommandContext, here: _Here) -> Iterator[CommandContext]:
+        """Yields the commands of the file that `source` reads, which the same shell runs."""
+        reads = ran.words[0] in (".", "source") if len(ran.words) > 1 else False
+        file, text = (self.sourced(ran.words[1]) if reads and self.sourced else None) or ("", "")
+        try:
+            statements = parse(text)
+        except ShellError:
+            return
+        yield from self.block(statements, here.within(ran, file=file))
 
 
 def _script_of(ran: CommandContext) -> tuple[str, Token, tuple[str, ...]]:

@@ -7,14 +7,14 @@ as a shell does: it is looked at (`if`, `!`, `&&`, `$?`, an answer behind `||`),
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from diagnostics.static.launch_files.background_jobs import Jobs, in_trap
 from diagnostics.static.launch_files.command_locations import reads_status, simple_commands, tokens_of
 from diagnostics.static.launch_files.compound_commands import (
     compound_of,
     functions_around,
+    has_an_answer,
     is_test,
     pipes_behind,
     position_in,
@@ -25,6 +25,7 @@ from diagnostics.static.launch_files.quiet_commands import (
     copies,
     files_written,
     first_of,
+    is_judged,
     is_quiet,
     is_quiet_text,
     leaves,
@@ -34,36 +35,12 @@ from diagnostics.static.launch_files.quiet_commands import (
 )
 from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline
+from diagnostics.static.launch_files.status_flow import Fate, ScriptPlace, StatusFlow
 
 _MOST_CALLS = 8  # of functions that call each other
 _PASSING_WORDS = frozenset(["retry", "time", "eval", "trap", "xargs", "parallel", "export"])
 _GIVEN = ("$@", "$*", "${@", "${*", "$1", "${1", "$2", "${2")  # how a function runs the words it was given
 _NO_RUN = frozenset(["echo", "printf", "local", "shift", "[", "[[", "test", "export", "declare", "trap", "set"])
-
-
-class Fate(StrEnum):
-    """What became of a failure."""
-
-    DROPPED = "dropped"  # nobody looked at it, and that can be seen
-    HANDLED = "handled"  # looked at, or answered
-    PASSED = "passed on"  # as the status of the whole
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusFlow:
-    """Where a status went, in words, and the places at which that is seen, best first.
-
-    `lines` are those of a script, `places` name their file.
-    """
-
-    fate: Fate
-    lines: tuple[int, ...] = ()
-    places: tuple[str, ...] = ()
-    how: str = ""
-    by_exception: bool = False
-    unasked: bool = False  # that exception stayed in a future that nobody asked: no handler got it
-    at_end: bool = False  # the script ended with it: what stands behind it was not reached
 
 
 def status_of(ran: CommandContext, script: Sequence[CommandContext], *, killed: bool = False) -> StatusFlow:
@@ -118,8 +95,8 @@ class _Flow:
             found = self.in_statement(ran, level, deep, piped=piped and level == levels)
             if found is not None:
                 return found
-            if "errexit" in ran.options and not ran.tested:
-                return self.at_the_end(ran)
+            if self.ends_at_once(ran, deep):
+                return self.of_outer(ran, deep) if ran.substituted else self.at_the_end(ran)
             if block.after:
                 return self.before(ran, level, deep)
             around = compound_of(ran, block)
@@ -130,10 +107,31 @@ class _Flow:
             if around.kind == "function":
                 return self.of_function(around, deep)
             in_loop = in_loop or around.kind in ("for", "while", "until", "select")
-        found = self.of(ran.outer, deep + 1) if ran.outer is not None else self.at_the_end(ran)
+        found = self.of_outer(ran, deep)
         if found.fate is Fate.PASSED and in_loop:  # the status of a loop is that of its last round
-            return _dropped("the next round of the loop goes on", _line(ran))
+            return _dropped("the next round of the loop goes on", _place(ran))
         return found
+
+    def of_outer(self, ran: CommandContext, deep: int) -> StatusFlow:
+        """A text ends with its last status, which is that of the command that holds it; of `$(...)`, only in `x=`."""
+        outer = ran.outer
+        if outer is None:
+            return self.at_the_end(ran)
+        if not ran.substituted:
+            return self.of(outer, deep + 1)
+        found = self.of(outer, deep + 1)
+        if outer.words:
+            found = _dropped(f"`{outer.words[0]}` has a status of its own, whatever `$(...)` ended with", _place(outer))
+        judged = found.fate is Fate.DROPPED and is_judged(outer, self.script)
+        return StatusFlow(fate=Fate.UNKNOWN, how="the script looks at what it wrote") if judged else found
+
+    def ends_at_once(self, ran: CommandContext, deep: int) -> bool:
+        """Whether `set -e` ends the shell with it: not inside a function whose call is tested or answered."""
+        if "errexit" not in ran.options or ran.tested:
+            return False
+        function = next((one for one in reversed(ran.around) if one.kind == "function"), None)
+        calls = self.calls_of(function) if function is not None and deep < _MOST_CALLS else []
+        return all(self.ends_at_once(one, deep + 1) and not has_an_answer(one) for one in calls)
 
     def in_statement(self, ran: CommandContext, level: int, deep: int, *, piped: bool) -> StatusFlow | None:
         """Returns where a statement ends the way of the status, None where it becomes the statement's own."""
@@ -161,7 +159,7 @@ class _Flow:
             return StatusFlow(fate=Fate.HANDLED, how="PIPESTATUS is read")
         if not copies(rest) and self.outwards(ran, level, deep + 1, piped=True).fate is Fate.HANDLED:
             return StatusFlow(fate=Fate.UNKNOWN, how="the last command of its pipe judges what it wrote")
-        return _dropped("the pipe ends with the code of its last command", _line(ran))
+        return _dropped("the pipe ends with the code of its last command", _place(ran))
 
     def answered(
         self, ran: CommandContext, level: int, skipped: Sequence[Pipeline], answer: Pipeline, deep: int
@@ -178,7 +176,7 @@ class _Flow:
             return StatusFlow(fate=Fate.UNKNOWN, how="what follows is left out")
         if self.words_are_read(ran, level):
             return StatusFlow(fate=Fate.UNKNOWN, how="what `||` says is read")
-        return _dropped("`||` swallows it", _line(ran))
+        return _dropped("`||` swallows it", _place(ran))
 
     def nothing_follows(self, ran: CommandContext, level: int) -> bool:
         """Whether leaving a function or a subshell early leaves nothing out but words; leaving the script ends it."""
@@ -230,7 +228,7 @@ class _Flow:
                     return StatusFlow(fate=Fate.UNKNOWN)
                 return _agreed([self.leaving(one, len(one.blocks), word, deep + 1) for one in calls])
         if ran.outer is not None:
-            return self.of(ran.outer, deep + 1)
+            return self.of_outer(ran, deep)
         return self.at_the_end(ran) if word == "exit" else StatusFlow(fate=Fate.UNKNOWN)
 
     def in_background(self, ran: CommandContext, deep: int) -> StatusFlow:
@@ -242,10 +240,10 @@ class _Flow:
         for one, text in self.jobs.waits_in_traps(ran):
             if len(one.command.words) > 1 and _Flow(text).of(one, deep + 1).fate is Fate.HANDLED:
                 return StatusFlow(fate=Fate.UNKNOWN, how="a trap may wait for it")
-        bare = [one.line for one, _ in waits if len(one.command.words) == 1]
+        bare = [ScriptPlace(one.line, one.file) for one, _ in waits if len(one.command.words) == 1]
         if bare:
-            return _dropped("`wait` without a job gives 0", bare[0], _line(ran))
-        return named[0][0] if named else _dropped("nothing waits for it", _line(ran))
+            return _dropped("`wait` without a job gives 0", bare[0], _place(ran))
+        return named[0][0] if named else _dropped("nothing waits for it", _place(ran))
 
     def before(self, ran: CommandContext, level: int, deep: int) -> StatusFlow:
         """The command that follows takes the place of the status, if it does not read it."""
@@ -261,8 +259,9 @@ class _Flow:
             return StatusFlow(fate=Fate.UNKNOWN, how="a subshell behind it ends with it")
         if self.is_answered_by_trap():
             return StatusFlow(fate=Fate.HANDLED, how="the trap for ERR answers it")
-        ends = [*_exits_0(after), *(one.line for one in self.trapped() if _ends_well(one))]
-        return _dropped("the script goes on without a look at it", *ends, _line(ran))
+        exits = [ScriptPlace(line, ran.file) for line in _exits_0(after)]
+        ends = [*exits, *(ScriptPlace(one.line, one.file) for one in self.trapped() if _ends_well(one))]
+        return _dropped("the script goes on without a look at it", *ends, _place(ran))
 
     def of_function(self, function: Compound, deep: int) -> StatusFlow:
         """A function ends with the status of its last command, wherever it is called."""
@@ -291,7 +290,9 @@ class _Flow:
         if any(map(is_conditional, ends)):
             return StatusFlow(fate=Fate.UNKNOWN, how="the trap at the end decides what the script ends with")
         if ends:
-            dropped = _dropped("the trap at the end says 0", *(one.line for one in ends), _line(ran))
+            dropped = _dropped(
+                "the trap at the end says 0", *(ScriptPlace(one.line, one.file) for one in ends), _place(ran)
+            )
             return replace(dropped, at_end=True)
         return StatusFlow(fate=Fate.PASSED)
 
@@ -311,8 +312,8 @@ class _Flow:
         return found
 
 
-def _dropped(how: str, *lines: int) -> StatusFlow:
-    return StatusFlow(fate=Fate.DROPPED, lines=tuple(lines), how=how)
+def _dropped(how: str, *at: ScriptPlace) -> StatusFlow:
+    return StatusFlow(fate=Fate.DROPPED, at=tuple(at), how=how)
 
 
 def _agreed(flows: Iterable[StatusFlow | None]) -> StatusFlow:
@@ -339,7 +340,7 @@ def _exits_0(after: Sequence[AndOr]) -> list[int]:
     ]
 
 
-def _line(ran: CommandContext) -> int:
+def _place(ran: CommandContext) -> ScriptPlace:
     """Returns the line that names the script which is run, of a command that goes over several."""
     named = (token.line for token in ran.tokens if token.text.endswith((".py", ".sh")))
-    return next(named, ran.line)
+    return ScriptPlace(next(named, ran.line), ran.file)

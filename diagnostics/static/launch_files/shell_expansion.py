@@ -6,15 +6,16 @@ What is not known stays as it is written: `$GPUS`, `${PORT:-29500}`, `$(nproc)`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from diagnostics.static.launch_files.shell_lexer import dollar_end
+from diagnostics.static.launch_files.shell_lexer import ShellError, Token, dollar_end
 
 Value = str | tuple[str, ...] | None  # None: assigned, but nobody knows what
 MOST_WORDS = 500  # of one variable: a list of files is no part of a launch line
 MOST_TEXT = 1 << 16
 MOST_VALUE = 1 << 13
 _NAMED = re.compile(r"\$(?:\{(\w+)(\[[@*]\])?(:?[-=][^}]*)?\}|(\w+))", re.ASCII)
+_BACKSLASHED = re.compile(r"\\([`$\\])")
 _PLAIN = re.compile(r"[^\\'\"$`]+")
 
 
@@ -48,7 +49,7 @@ def array_of(written: str, variables: Mapping[str, Value]) -> tuple[str, ...] | 
     """Returns the items of `(a b c)`, None of anything else."""
     if not (written.startswith("(") and written.endswith(")")):
         return None
-    from diagnostics.static.launch_files.shell_lexer import ShellError, tokens
+    from diagnostics.static.launch_files.shell_lexer import tokens
 
     try:
         items = [token.text for token in tokens(written[1:-1]) if token.kind == "word"]
@@ -123,3 +124,41 @@ def _variable(written: str, variables: Mapping[str, Value], *, split: bool) -> l
         front = [""] if value[:1].isspace() and words else []
         return [*front, *words] or [""]
     return [value]
+
+
+def substitutions_in(token: Token) -> Iterator[tuple[str, int]]:
+    """Yields the scripts in one word as it is written; arithmetic is none."""
+    text, at, quoted = token.text, 0, False
+    while at < len(text):
+        char = text[at]
+        end, inner = at + 1, ""
+        if char == "\\":
+            end = at + 2
+        elif char == '"':
+            quoted = not quoted
+        elif char == "'" and not quoted:
+            end = (text.find("'", at + 1) + 1) or len(text)
+        elif text.startswith("$((", at):
+            end = _after_dollar(text, at)
+        elif text.startswith("$(", at):
+            end = _after_dollar(text, at)
+            inner = text[at + 2 : end - 1]
+        elif char == "`":
+            end = _backquote_end(text, at + 1)
+            inner = _BACKSLASHED.sub(r"\1", text[at + 1 : end - 1])
+        if inner.strip():
+            yield inner, token.line + text.count("\n", 0, at)
+        at = end
+
+
+def _after_dollar(text: str, at: int) -> int:
+    try:
+        return dollar_end(text, at)
+    except ShellError:
+        return len(text)
+
+
+def _backquote_end(text: str, at: int) -> int:
+    while at < len(text) and text[at] != "`":
+        at += 2 if text[at] == "\\" else 1
+    return min(at + 1, len(text))

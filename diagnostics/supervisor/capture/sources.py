@@ -19,6 +19,7 @@ from diagnostics.core.errors import DoctorError
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.launch.launch_settings import NAMED, SCRIPT, makefiles
+from diagnostics.dynamic.launch.shell_files import script_given, sourced_paths, sourced_words
 from diagnostics.record.agent_data import AgentData, homes_of
 from diagnostics.record.gdb_report import parse_core_text
 from diagnostics.record.record import AGENT_SITE, SOURCE_INDEX, RunRecord
@@ -88,6 +89,7 @@ def _scripts(argvs: Iterable[Sequence[str]], cwd: Path, texts: dict[Path, str]) 
     told = list(argvs)
     waiting = [path for argv in told for word in argv for path in _named(word, cwd)]
     waiting += [_below(cwd, name) for argv in told for name in makefiles(argv)]
+    waiting += [_below(cwd, given[2]) for argv in told if (given := script_given(argv)) is not None and given[2]]
     found: dict[Path, None] = {}
     while waiting and len(found) < MOST_FILES:
         path = waiting.pop(0)
@@ -95,8 +97,9 @@ def _scripts(argvs: Iterable[Sequence[str]], cwd: Path, texts: dict[Path, str]) 
             continue
         found[path], texts[path] = None, text
         if _SHELL.search(path.name) or text.startswith("#!"):
-            folders = dict.fromkeys((cwd, path.parent))
+            folders = tuple(dict.fromkeys((cwd, path.parent)))
             waiting += [_below(folder, match[0]) for match in NAMED.finditer(text) for folder in folders]
+            waiting += [Path(one) for word in sourced_words(text) for one in sourced_paths(word, folders)]
     return list(found)
 
 

@@ -1,0 +1,3 @@
+export NPROC=2
+CLASSES=6
+WORK=$PWD
