@@ -43,7 +43,7 @@ from diagnostics.static.torch_code.trained_parameters import Change, HelperChang
 CODE = "A114"
 NAME = "frozen-after-wrap"
 SEVERITY = Severity.ERROR
-WORDS = ("DistributedDataParallel", "DDP", "module")
+WORDS = ("DistributedDataParallel", "DDP", "module", "requires_grad", "requires_grad_")
 _LISTS = ("parameters", "named_parameters")
 
 
