@@ -63,7 +63,7 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     closures = project.fact(ImportClosures)
     if file.is_test or "unscale_" in closures.words(file.shown) or managed(file, project):
         return
-    made = [one for one in closures.calls(file.shown, *_SCALERS) if not one[0].keywords]
+    made = [one for one in closures.calls(file.shown, *_SCALERS) if _scales(one[0], one[1], project)]
     scaled = next(_scaled_backwards(file, project), None) if made else None
     for call, function in project.calls_in(file) if scaled is not None else ():
         if scaled is not None and project.name(call.func, function) in _CLIPS:
@@ -81,6 +81,21 @@ def _hit(file: ProjectFile, clip: ast.AST, *steps: ExplanationStep) -> Violation
         steps=steps,
         confidence=Confidence.LIKELY,
     )
+
+
+def _scales(scaler: ast.Call, function: Function, project: Project) -> bool:
+    """Whether a scaler multiplies: one that an option turns on does where the option's default says so."""
+    said = {one.arg: one.value for one in scaler.keywords}
+    if None in said or "init_scale" in said:
+        return False
+    enabled = said.get("enabled")
+    if isinstance(enabled, ast.Name):
+        values = function.assigned.get(enabled.id) or [one for one, _ in project.arguments(enabled.id, function)]
+    elif isinstance(enabled, ast.Attribute):
+        values = [one for one, _ in project.attribute_values(enabled, function)]
+    else:
+        values = [enabled] if enabled is not None else [ast.Constant(True)]
+    return bool(values) and all(isinstance(one, ast.Constant) and one.value is True for one in values)
 
 
 def _scaled_backwards(file: ProjectFile, project: Project) -> Iterator[tuple[ast.Call, Function]]:

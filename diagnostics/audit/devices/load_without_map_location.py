@@ -119,18 +119,20 @@ def _judged(
 def _loaded_by_ranks(
     call: ast.Call, function: Function, file: ProjectFile, project: Project
 ) -> tuple[ExplanationStep, ...]:
-    """Returns the steps where the only caller is in another file, which has the ranks, the GPUs and the saving."""
+    """Returns the steps where the only caller is in another file, which has ranks and GPUs; either of them saves."""
     callers = project.callers(function)
     if len(callers) != 1 or _is_guarded(callers[0][0], project.file_with(callers[0][1])):
         return ()
     asked, caller = callers[0]
     other = project.file_with(caller)
-    ranks, gpu, saved = (_first(other, project, fits) for fits in (_is_ranks, _is_gpu, _is_save))
+    ranks, gpu = (_first(other, project, fits) for fits in (_is_ranks, _is_gpu))
+    keeps = next((one for one in (other, file) if _saves(one, project) is not None), other)
+    saved = _saves(keeps, project)
     if other is file or ranks is None or gpu is None or saved is None:
         return ()
     return (
         step(other, gpu, "tensors lie on GPUs"),
-        step(other, saved, "they are saved from there"),
+        step(keeps, saved, "they are saved from there"),
         step(other, ranks, "several ranks run this"),
         step(other, asked, "each of them resumes"),
         step(file, call, "each loads them to where they were"),
@@ -188,6 +190,18 @@ def _is_ranks(call: ast.Call, name: str) -> bool:
 
 def _is_gpu(call: ast.Call, name: str) -> bool:
     return name == "torch.cuda.set_device" or denotes_gpu(moved_to(call))
+
+
+def _saves(file: ProjectFile, project: Project) -> ast.AST | None:
+    """Returns where a file saves a state, by its own text or by that of the name it is kept under."""
+    for call, function in project.calls_in(file):
+        if project.name(call.func, function) != "torch.save" or not call.args:
+            continue
+        kept = function.assigned.get(call.args[0].id, ()) if isinstance(call.args[0], ast.Name) else ()
+        told = [ast.unparse(one) for one in kept]
+        if _is_save(call, "torch.save") or any("state_dict" in one and ".cpu()" not in one for one in told):
+            return call
+    return None
 
 
 def _is_save(call: ast.Call, name: str) -> bool:

@@ -185,14 +185,10 @@ def _trained_by(
 
 def _gives_back(call: ast.Call, function: Function) -> bool:
     """Whether what a function returns is computed from a call's result."""
-    names = {
-        one.id
-        for node in function.nodes_of(ast.Assign)
-        if isinstance(node, ast.Assign) and _holds(node.value, call)
-        for target in node.targets
-        for one in walk(target)
-        if isinstance(one, ast.Name)
-    }
+    names: set[str] = set()
+    for node in function.nodes_of(ast.Assign):
+        if isinstance(node, ast.Assign) and (_holds(node.value, call) or _reads(node.value, names)):
+            names |= {one.id for target in node.targets for one in walk(target) if isinstance(one, ast.Name)}
     for node in function.nodes_of(ast.Return):
         value = node.value if isinstance(node, ast.Return) else None
         if value is not None and (_holds(value, call) or _reads(value, names)):

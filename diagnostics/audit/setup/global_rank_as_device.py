@@ -82,6 +82,9 @@ def _indices(call: ast.Call, function: Function, project: Project) -> Iterator[a
     """Yields the expressions that number a GPU in a call."""
     if project.name(call.func, function) in _SETTING:
         yield from call.args[:1]
+    if project.name(call.func, function) == "torch.device" and len(call.args) == 2:
+        kind = call.args[0]
+        yield from call.args[1:] if isinstance(kind, ast.Constant) and kind.value == "cuda" else ()
     for value in (*call.args, *(one.value for one in call.keywords)):
         yield from _in_name(value)
     for one in call.keywords:

@@ -31,10 +31,11 @@ from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
+from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.executed.workers import whole_streams
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.functions import Function, default_of, last_name
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -45,6 +46,8 @@ CODE = "A158"
 NAME = "iterable-dataset-without-rank"
 SEVERITY = Severity.ERROR
 WORDS = ("IterableDataset",)
+# What a program says that divides by the data worker as well, or hands the share over to a library.
+_OF_WORKERS = {"worker_init_fn", "worker_id", "split_by_worker", "split_dataset_by_node"}
 CHECKLIST = "iterable data sets know their rank"
 _KNOWS = re.compile(
     r"rank|world|replica|shard|split_by|split_data|num_nodes|node_id|process_index|partition|seed|generator|queue|socket|client",
@@ -77,7 +80,10 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
 def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     module = project.module_of(file)
     for kind in (node for node in file.all_statements if isinstance(node, ast.ClassDef)):
-        if not any(project.name(base, module) == ITERABLE for base in kind.bases) or _knows(kind, project):
+        if not any(project.name(base, module) == ITERABLE for base in kind.bases):
+            continue
+        if _knows(kind, project):
+            yield from _same_in_workers(file, kind, project)
             continue
         made = next(project.fact(ImportClosures).calls(file.shown, INIT, WRAPPERS[0], WRAPPERS[1]), None)
         used = _used(kind, file, project) if made is not None and not managed(file, project) else None
@@ -95,6 +101,51 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             ),
             confidence=Confidence.LIKELY,
         )
+
+
+def _same_in_workers(file: ProjectFile, kind: ast.ClassDef, project: Project) -> Iterator[Violation]:
+    """Yields the share of a rank that each of its data workers reads whole."""
+    share = next((one for one in walk(kind) if _is_share_of_rank(one)), None)
+    closures = project.fact(ImportClosures)
+    if share is None or _OF_WORKERS & closures.words(file.shown):
+        return
+    around = closures.around(file.shown)
+    if any(function.file in around for _, function in project.calls_by_name.get("get_worker_info", ())):
+        return
+    for call, function in closures.calls(file.shown, LOADER):
+        given = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "dataset")]
+        workers = next((one.value for one in call.keywords if one.arg == "num_workers"), None)
+        if workers is None or not given or kind not in project.kinds(given[0], function):
+            continue
+        if _is_several(workers, function):
+            yield violation(
+                file,
+                share,
+                f"{kind.name} is divided over the ranks only, and {ast.unparse(workers)} data workers read it: each of "
+                "them yields all samples of the rank",
+                "divide by the data worker, too: get_worker_info().id and .num_workers",
+                steps=(step(project.file_with(function), call, "each of its workers has a copy of the data set"),),
+                confidence=Confidence.LIKELY,
+            )
+            return
+
+
+def _is_share_of_rank(node: ast.AST) -> bool:
+    """Whether a node takes every n-th from the rank's on: `files[rank::world]`, `islice(files, rank, None, n)`."""
+    lower: ast.expr | None = None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and node.slice.step is not None:
+        lower = node.slice.lower
+    elif isinstance(node, ast.Call) and last_name(node.func) == "islice" and len(node.args) == 4:
+        lower = node.args[1]
+    return lower is not None and any(source_of(one) == RANK for one in walk(lower))
+
+
+def _is_several(workers: ast.expr, function: Function) -> bool:
+    """Whether a number of data workers is surely above 0: written there, or as the default of a parameter."""
+    if isinstance(workers, ast.Name) and workers.id in function.parameters and workers.id not in function.assigned:
+        given = default_of(function, workers.id)
+        workers = given if given is not None else workers
+    return isinstance(workers, ast.Constant) and isinstance(workers.value, int) and workers.value > 0
 
 
 def _knows(kind: ast.ClassDef, project: Project) -> bool:

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import conditions, is_rank_dependent, is_rank_guarded
+from diagnostics.static.dataflow.rank_guards import conditions, differs_by_rank, is_rank_guarded
 from diagnostics.static.dataflow.taint_sources import RANDOM, RANK, TIME, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -171,7 +171,7 @@ def _seed_of(given: ast.expr | None, function: Function, project: Project) -> as
     seeds = [one for node in walk(given) if isinstance(node, ast.Call) for one in node.args] or [given]
     if isinstance(given, ast.Name):
         seeds = _seeds_of_name(given, function)
-    return next((one for one in seeds if is_rank_dependent(one, function, project)), None)
+    return next((one for one in seeds if differs_by_rank(one, function, project)), None)
 
 
 def _seeds_of_name(name: ast.Name, function: Function) -> list[ast.expr]:
@@ -201,7 +201,7 @@ def _seeded_before(
         return _seeded_by_callers(function, project, seeding, depth)
     if any(True for _ in _own_conditions(last, function, project)):
         return None
-    by_rank = any(is_rank_dependent(one, where, project) for one, where in seeds(last, function, project, seeding))
+    by_rank = any(differs_by_rank(one, where, project) for one, where in seeds(last, function, project, seeding))
     direct = project.name(last.func, function) == seeding
     return (last.args[0] if direct else last, function) if by_rank else None
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_guards import conditions, is_rank_dependent
+from diagnostics.static.dataflow.rank_guards import conditions, differs_by_rank
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
@@ -65,7 +65,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         for call in calls:
             seeding = list(seeds(call, function, project, _SEED))
             if seeding:
-                by_rank = any(is_rank_dependent(one, where, project) for one, where in seeding)
+                by_rank = any(differs_by_rank(one, where, project) for one, where in seeding)
                 chosen = any(True for _ in conditions(call, function, file))
                 seeded = call if by_rank and not chosen else None
             elif seeded is not None and _makes_model(call, function, project):

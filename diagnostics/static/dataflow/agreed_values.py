@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from diagnostics.agent.shared import operations
@@ -13,6 +14,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 
 _ROUNDS = 12  # names, calls and comprehensions between a value and the collective
+_TARGETS = 3  # functions that a call may mean
 _OF_ALL = {"sum", "max", "min", "float", "int", "list", "dict", "abs", "round"}  # of agreed parts an agreed whole
 _FINITE = {"isnan", "isinf", "isfinite"}
 _MADE = (ast.Call, ast.DictComp, ast.ListComp)
@@ -113,9 +115,22 @@ class AgreedValues:
     def _filled(self, function: Function) -> dict[str, list[int]]:
         if id(function) not in self._fills:
             found: dict[str, list[int]] = defaultdict(list)
+            self._fills[id(function)] = {}  # a function that calls itself
             for node in function.nodes_of(ast.Call):
                 if isinstance(node, ast.Call) and last_name(node.func) in operations.SHARED:
                     for argument in node.args[:1]:
                         found[base_name(argument)].append(node.lineno)
+                elif isinstance(node, ast.Call) and node.args:
+                    for argument in self._filled_by(node, function):
+                        found[base_name(argument)].append(node.lineno)
             self._fills[id(function)] = found
         return self._fills[id(function)]
+
+    def _filled_by(self, call: ast.Call, function: Function) -> Iterator[ast.expr]:
+        """Yields the arguments that every function of the project which a call may mean lets a collective fill."""
+        targets = self.program.targets(call, function)[:_TARGETS]
+        for place, argument in enumerate(call.args if targets else ()):
+            given = [one.parameters[one.implied :][place : place + 1] for one in targets]
+            filled = (names and names[0] in self._filled(one) for one, names in zip(targets, given, strict=True))
+            if isinstance(argument, ast.Name) and all(filled):
+                yield argument

@@ -25,6 +25,8 @@ def global_rank_origin(value: ast.AST, function: Function, project: Project, dep
             return global_rank_origin(value.args[0], function, project, depth)
         if last_name(value.func) in ("get", "getenv") and value.args and _is_variable(value.args[0]):
             return value, function
+        if last_name(value.func) == "field":
+            return _made_by(value, function, project, depth)
         return _returned(value, function, project, depth)
     if isinstance(value, ast.Subscript):
         found_here = last_name(value.value) == "environ" and _is_variable(value.slice)
@@ -56,3 +58,13 @@ def _returned(call: ast.Call, function: Function, project: Project, depth: int) 
         if isinstance(one, ast.Return) and one.value is not None and not isinstance(one.value, ast.Constant)
     ]
     return found[0] if found and all(found) else None
+
+
+def _made_by(field: ast.Call, function: Function, project: Project, depth: int) -> Source | None:
+    """Returns where a dataclass's field comes from: `field(default_factory=lambda: int(os.environ["RANK"]))`."""
+    for one in field.keywords:
+        if one.arg == "default":
+            return global_rank_origin(one.value, function, project, depth - 1)
+        if one.arg == "default_factory" and isinstance(one.value, ast.Lambda):
+            return global_rank_origin(one.value.body, function, project, depth - 1)
+    return None

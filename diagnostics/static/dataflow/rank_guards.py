@@ -1,17 +1,19 @@
 """Whether code runs on some ranks only, and whether a value follows from the rank. Pure.
 
-For rules that ask "is this guarded?": whatever may be a guard is one.
+For rules that ask "is this guarded?" whatever may be a guard is one (`is_rank_dependent`, `is_rank_guarded`); for those
+that accuse, what a collective made the same on every rank follows from none (`differs_by_rank`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from diagnostics.static.dataflow import rank_words
+from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
-from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.ast_walk import children, walk
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.own_nodes import Callable_
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -45,6 +47,12 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
         return any(
             is_rank_dependent(one, where, project, depth - 1) or _set_by_rank(one, where, project)
             for one, where in project.attributes.get(node.attr, ())[:_MOST]
+        ) or any(
+            is_rank_dependent(one.value, getter, project, depth - 1)
+            for getter in project.by_name.get(node.attr, ())[:_MOST]
+            if _is_property(getter)
+            for one in getter.nodes_of(ast.Return)
+            if isinstance(one, ast.Return)
         )
     if isinstance(node, ast.Call):
         return any(
@@ -54,6 +62,11 @@ def _is_rank(node: ast.AST, function: Function, project: Project, depth: int) ->
             if isinstance(one, ast.Return)
         )
     return False
+
+
+def _is_property(function: Function) -> bool:
+    decorators = getattr(function.syntax, "decorator_list", ())
+    return function.owner is not None and any(last_name(one) in ("property", "cached_property") for one in decorators)
 
 
 def reaching_values(name: ast.Name, function: Function, project: Project) -> Iterator[tuple[ast.expr, Function]]:
@@ -107,6 +120,38 @@ def _left_before(statements: list[ast.stmt]) -> Iterator[ast.expr]:
     for one in statements:
         if isinstance(one, ast.If) and any(isinstance(part[-1], _LEAVES) for part in (one.body, one.orelse) if part):
             yield one.test
+
+
+def differs_by_rank(value: ast.AST | None, function: Function, project: Project, depth: int = _DEPTH) -> bool:
+    """Whether a value follows from the rank, and no collective made it the same on every rank since.
+
+    For rules that accuse; what only has a name as ranks have is none here, and an attribute is that of its own class.
+    """
+    if value is None:
+        return False
+    if isinstance(value, ast.expr) and project.fact(AgreedValues).holds(value, function):
+        return False
+    if source_of(value) == RANK:
+        return True
+    found: Iterable[tuple[ast.expr | None, Function]] = ()
+    if depth <= 0:
+        found = ()
+    elif isinstance(value, ast.Name):
+        found = reaching_values(value, function, project)
+    elif isinstance(value, ast.Attribute):
+        found = project.attribute_values(value, function) or project.attributes.get(value.attr, ())[:_MOST]
+    elif isinstance(value, ast.Call):
+        found = (
+            (one.value, target)
+            for target in project.targets(value, function)
+            for one in target.nodes_of(ast.Return)
+            if isinstance(one, ast.Return)
+        )
+    return any(
+        differs_by_rank(one, where, project, depth - 1)
+        or (not isinstance(value, ast.Call) and one is not None and _set_by_rank(one, where, project))
+        for one, where in found
+    ) or any(differs_by_rank(one, function, project, depth) for one in children(value))
 
 
 def is_rank_guarded(node: ast.AST, function: Function, project: Project, depth: int = _DEPTH) -> bool:

@@ -19,20 +19,20 @@ _KEEP = frozenset(
     ["float", "double", "half", "long", "int", "bool", "unsqueeze", "squeeze", "clone", "detach", "view", "reshape",
      "contiguous", "flatten", "sum", "mean", "bfloat16"]
 )  # fmt: skip
+_ROUNDS = 4  # methods that keep a tensor where it is
 _COPIES = frozenset(["torch.as_tensor", "torch.tensor"])
-
-
-_ROUNDS = 6  # of methods that keep the device: `x = x.clone()` in a loop is one of itself
 
 
 def is_on_cpu(value: ast.expr, function: Function, project: Project, rounds: int = _ROUNDS) -> ast.expr | None:
     """Returns where the tensor was made on the CPU, if that holds for all it may be; else None."""
+    if rounds <= 0:
+        return None  # `x = x.float()`
     found = [(one, _made_on_cpu(one, where, project, rounds)) for one, where in origins(value, function, project)]
     return found[0][0] if found and all(on_cpu for _, on_cpu in found) else None
 
 
 def _made_on_cpu(value: ast.expr, function: Function, project: Project, rounds: int) -> bool:
-    if not isinstance(value, ast.Call) or not rounds:
+    if not isinstance(value, ast.Call):
         return False
     if isinstance(value.func, ast.Attribute) and value.func.attr == "cpu" and not value.args:
         return True

@@ -44,6 +44,9 @@ def _from(value: ast.expr, function: Function, project: Project, rounds: int) ->
                 for node in getter.nodes_of(ast.Return):
                     if isinstance(node, ast.Return) and node.value is not None:
                         yield from _from(node.value, getter, project, rounds - 1)
+            kept = project.attribute_values(value, function)
+            if len(kept) == 1 and isinstance(value.value, ast.Name) and value.value.id == "self":
+                yield from _from(kept[0][0], kept[0][1], project, rounds - 1)
         case _:
             return
 
