@@ -9,6 +9,6 @@ rounds.py       in which rounds pairs are measured; conviction.py: which host or
 answers.py      what hosts answered, as untrusted JSON to plain values
 survey.py       which leads: each question once, when the first check needs it
 
-What runs there is `children/hosts`. No service: whoever listens does so while the command runs. It judges nothing but
+What runs there is in children/hosts. No service: whoever listens does so while the command runs. It judges nothing but
 who is cut off; the checks of `preflight/several_hosts` do.
 """

@@ -1,4 +1,4 @@
-"""Probes P9xx (stage hosts): several hosts before a job. They judge what `diagnostics/hosts/survey.py` asked.
+"""Probes P9xx (stage hosts): several hosts before a job. They judge what the survey of `diagnostics/hosts/` asked.
 
-`wording.py` names hosts and who of them differs.
+wording.py names hosts, and says who of them differs.
 """

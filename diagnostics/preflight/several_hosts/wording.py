@@ -22,14 +22,13 @@ def survey_of(config: PreflightConfig) -> Survey:
 
 def named(survey: Survey, places: Iterable[int]) -> str:
     """Returns hosts by name: `n1, n2 and n3`, or the first ones and how many more."""
-    names = [survey.hosts[place].plain_name for place in sorted(places)]
-    if len(names) > SHOWN:
-        return f"{', '.join(names[: SHOWN - 1])} and {len(names) - SHOWN + 1} more"
-    return listed(names)
+    return listed([survey.hosts[place].plain_name for place in sorted(places)])
 
 
 def listed(words: Collection[str]) -> str:
-    """Returns `a, b and c`."""
+    """Returns `a, b and c`, of many the first ones."""
+    if len(words) > SHOWN:
+        return f"{', '.join([*words][: SHOWN - 1])} and {len(words) - SHOWN + 1} more"
     *first, last = words or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -59,6 +58,6 @@ def different(values: Mapping[int, str]) -> list[int]:
     return [place for place, value in sorted(values.items()) if value != most]
 
 
-def verb(number: int, one: str, many: str) -> str:
-    """Returns the form of a verb for so many hosts."""
-    return one if number == 1 else many
+def verb(hosts: Collection[int], one: str, many: str) -> str:
+    """Returns the form of a word for so many hosts."""
+    return one if len(hosts) == 1 else many
