@@ -24,6 +24,7 @@ from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.findings import Verdict
 from diagnostics.core.stop_signal import interrupted_exit
 from diagnostics.core.thresholds import Thresholds, find, read_thresholds
+from diagnostics.hosts.host_table import HEAD, host_rows, table_lines
 from diagnostics.hosts.launcher import Launched, launched
 from diagnostics.hosts.meeting import serve_first_host
 from diagnostics.hosts.opening import survey_of_file, survey_of_launch
@@ -32,6 +33,7 @@ from diagnostics.hosts.survey import Survey, SurveySettings
 from diagnostics.machine.this import open_machine
 from diagnostics.preflight import baseline
 from diagnostics.preflight.engine import PreflightInterrupted, default_stages, run_preflight
+from diagnostics.preflight.hosts_sentence import hosts_sentence
 from diagnostics.preflight.live_screen import LiveScreen
 from diagnostics.preflight.plan import (
     STAGES_OF_A_JOB,
@@ -46,6 +48,8 @@ from diagnostics.preflight.setup import settle
 from diagnostics.report import terminal
 from diagnostics.report.check_report import CheckReport
 from diagnostics.report.place import ReportPlace, open_place
+
+MOST_HOSTS_SHOWN = 16  # of more, those that something was found about
 
 
 @click.command("preflight", cls=ScriptCommand)
@@ -242,6 +246,8 @@ def _report(
         },
         variables=redaction.environment(os.environ),
         interrupted=interrupted,
+        sentence=hosts_sentence(verdict, len(settled.hosts.hosts)) if settled.hosts is not None else "",
+        hosts=(HEAD, *host_rows(settled.hosts, verdict)) if settled.hosts is not None else (),
     )
 
 
@@ -259,5 +265,8 @@ def _finish(
         say(terminal.verdict_json(verdict, exit_code=report.exit_code, command=report.command))
     elif verdict.outcomes:
         say()
+    if report.hosts and not options["as_json"]:
+        for line in [*table_lines([*report.hosts[1:]], MOST_HOSTS_SHOWN), "", report.sentence, ""]:
+            say(redaction.line(line))
     screen.say(terminal.summary_line(verdict))
     screen.say(written)

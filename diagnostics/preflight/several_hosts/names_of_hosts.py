@@ -52,12 +52,14 @@ def _own_names(survey: Survey) -> Iterator[Finding]:
     ]  # fmt: skip
     if loops:
         first = survey.about[loops[0]]
+        # Two such hosts never meet. One alone does, where gloo has it connect to the others: P911 tries it.
         yield _finding(
-            survey, loops, "own-hostname-is-loopback", Severity.ERROR,
+            survey, loops, "own-hostname-is-loopback", Severity.ERROR if len(loops) > 1 else Severity.WARNING,
             f"{named(survey, loops)} {verb(loops, 'resolves its', 'resolve their')} own name ({_each(survey, loops)}) "
             f"to {', '.join(first.own.addresses)}: gloo's peers are told to connect there, which is each peer itself",
             f"getent ahosts {first.hostname}", ", ".join(first.own.addresses), survey.addresses.get(loops[0], ""),
             (f"export GLOO_SOCKET_IFNAME={_interface(survey, loops[0])}",),
+            Confidence.CONFIRMED if len(loops) > 1 else Confidence.LIKELY,
         )  # fmt: skip
 
 
