@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+# Neighbours that the kernel keeps, of all its namespaces together: 64 hosts that all know each other need 4032.
+MOST_NEIGHBOURS = Path("/proc/sys/net/ipv4/neigh/default/gc_thresh3")
 NEEDED = ("ip", "nsenter", "unshare", "mount")
 CLOCK_SOURCE = Path(__file__).parent / "hosts" / "skewed_clock.c"
 
@@ -43,6 +45,9 @@ class SimulatedHosts:
         self.made: list[str] = []
 
     def __enter__(self) -> SimulatedHosts:
+        self.neighbours = MOST_NEIGHBOURS.read_text()
+        if len(self.names) ** 2 > int(self.neighbours):
+            MOST_NEIGHBOURS.write_text(str(2 * len(self.names) ** 2))
         try:
             self._make(f"{self.prefix}hub")
             self.on_hub("link", "add", "br0", "type", "bridge")
@@ -69,6 +74,8 @@ class SimulatedHosts:
     def __exit__(self, *ended: object) -> None:
         for space in reversed(self.made):
             subprocess.run(["ip", "netns", "del", space], check=False, capture_output=True)
+        if MOST_NEIGHBOURS.read_text() != self.neighbours:
+            MOST_NEIGHBOURS.write_text(self.neighbours)
 
     @property
     def file(self) -> Path:

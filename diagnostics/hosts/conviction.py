@@ -74,7 +74,13 @@ def convict(hosts: Iterable[int], tried: Tried) -> Conviction:
         left.remove(worst)
         rest.append(worst)
     bad += [_bad(host, left, tried) for host in rest]
-    return Conviction(hosts=tuple(sorted(bad, key=lambda one: one.host)), links=_links(left, pairs, tried))
+    hosts_told = tuple(sorted(bad, key=lambda one: one.host))
+    links = _links(left, pairs, tried)
+    if len(links) > len(left):  # no cables that broke, each by itself: something that all of them share
+        return Conviction(
+            hosts=hosts_told, undecided=f"{len(links)} of {len(pairs)} pairs fail, and no host explains them"
+        )
+    return Conviction(hosts=hosts_told, links=links)
 
 
 def without_contact(hosts: Iterable[int], tried: Tried, least: int) -> set[int]:

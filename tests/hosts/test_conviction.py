@@ -71,6 +71,14 @@ def test_a_host_that_fails_with_most_of_the_others_explains_more_than_as_many_li
     assert [one.ends for one in few.links] == [(0, 2), (1, 2)]
 
 
+def test_failures_all_over_the_network_convict_no_links() -> None:
+    drawn = random.Random(5)
+    tried = {way: drawn.random() > 0.3 for way in permutations(range(20), 2)}
+    found = convict(range(20), tried)
+    assert found.links == ()
+    assert "no host explains them" in found.undecided
+
+
 def test_two_halves_of_a_network_are_groups_and_nobodys_fault() -> None:
     tried = {way: (way[0] < 4) == (way[1] < 4) for way in permutations(range(8), 2)}
     found = convict(range(8), tried)

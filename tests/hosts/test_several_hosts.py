@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -121,6 +122,35 @@ def test_a_host_that_cannot_be_entered_gave_no_answer_and_is_not_called_faulty(
     assert title.startswith("no answer from host n9: nsenter ended with exit code 1: ")
     assert "No such file or directory" in title
     assert [*answer.findings] == ["P901"]
+
+
+def test_tasks_of_a_launcher_meet_at_the_first_host_and_one_that_never_comes_is_missed_by_name(
+    hosts: SimulatedHosts, job: Path, tmp_path: Path
+) -> None:
+    soon = tmp_path / "doctor.yaml"
+    soon.write_text("hosts_answer_s: 10.0\n")
+    step = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_NODES": "3", "SLURM_STEP_NODELIST": "n[1-3]"}
+
+    def launch(names: list[str]) -> tuple[list[int], dict[str, Any]]:
+        words = ["--skip", "P910,P911", "--thresholds", str(soon), "--json"]
+        tasks = [
+            subprocess.Popen(
+                hosts.entered(name, *DOCTOR, *words), cwd=job, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                env={**os.environ, **step, "SLURM_PROCID": name[1:], "SLURM_NODEID": str(int(name[1:]) - 1)},
+            )
+            for name in names
+        ]  # fmt: skip
+        said = [task.communicate(timeout=120)[0] for task in tasks]
+        assert said[1:] == [b""] * (len(names) - 1)
+        return [task.returncode for task in tasks], json.loads(said[0])
+
+    codes, verdict = launch(["n1", "n2", "n3"])
+    assert codes == [0, 0, 0]
+    assert [one for outcome in verdict["outcomes"] for one in outcome["findings"]] == []
+    codes, verdict = launch(["n1", "n2"])
+    assert codes == [1, 0]
+    titles = [one["title"] for outcome in verdict["outcomes"] for one in outcome["findings"]]
+    assert titles == ["no answer from host n3: it never came"]
 
 
 def test_a_host_without_the_jobs_python_says_so(hosts: SimulatedHosts, job: Path, tmp_path: Path) -> None:
