@@ -44,3 +44,6 @@ class Thresholds:
     fds_per_worker: int = 64  # descriptors one loader worker and its queues were seen to hold
     slower_than_last_good: float = 3.0  # latency ratio that is worth a warning
     max_temperature_c: int = 85
+    hosts_answer_s: float = 30.0  # until a program runs on each host: ssh, a cold Python, the launcher's other tasks
+    slower_than_other_pairs: float = 3.0  # bandwidth or latency of two hosts against the middle pair
+    max_clock_skew_s: float = 1.0  # of a host against the middle one

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from diagnostics import preflight as built_in
 from diagnostics.core.findings import Outcome, Status, Verdict
 from diagnostics.machine.facts import ChildTimeout
-from diagnostics.preflight.plan import STAGE_ORDER, STAGES_OF_A_JOB, Probe, in_order, load_probes
+from diagnostics.preflight.plan import STAGE_ORDER, STAGES_OF_A_JOB, STAGES_OF_HOSTS, Probe, in_order, load_probes
 from diagnostics.preflight.probe import NotApplicable, PreflightConfig, ProbeResult, Skip, Stage
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ def run_preflight(
     """
     began = time.monotonic()
     if stages is None:
-        stages = default_stages(has_job=config.job is not None, has_script=bool(config.script))
+        stages = default_stages(
+            has_job=config.job is not None, has_script=bool(config.script), has_hosts=config.hosts is not None
+        )
     loaded, broken = load_probes(package)
     chosen = [probe for probe in in_order(loaded) if probe.stage in stages]
     run = _Run(config, machine, observer or SilentPreflight())
@@ -77,7 +79,7 @@ def run_preflight(
         for outcome in broken:
             if outcome.stage in stages and outcome.code not in skip:
                 run.take(outcome)
-        if chosen:
+        if any(probe.stage not in STAGES_OF_HOSTS for probe in chosen):
             # `import torch` takes a second: it runs while the first probes do.
             _warm(machine, for_modules=any(probe.stage is Stage.MODEL for probe in chosen))
         for probe in chosen:
@@ -97,11 +99,14 @@ def _warm(machine: Machine, *, for_modules: bool) -> None:
         machine.ranks.warm(for_modules=for_modules)
 
 
-def default_stages(*, has_job: bool, has_script: bool) -> tuple[Stage, ...]:
-    """Returns the stages that make sense for what was given: a CONFIG, a script, or neither."""
+def default_stages(*, has_job: bool, has_script: bool, has_hosts: bool = False) -> tuple[Stage, ...]:
+    """Returns the stages that make sense for what was given: hosts, a CONFIG, a script, or nothing."""
+    if has_hosts:
+        return STAGES_OF_HOSTS
     if has_script:
         return SCRIPT_STAGES
-    return tuple(stage for stage in Stage if has_job or stage not in STAGES_OF_A_JOB)
+    left_out = STAGES_OF_HOSTS if has_job else (*STAGES_OF_A_JOB, *STAGES_OF_HOSTS)
+    return tuple(stage for stage in Stage if stage not in left_out)
 
 
 class _Run:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 STAGE_ORDER = {stage: place for place, stage in enumerate(Stage)}
 STAGES_OF_A_JOB = (Stage.DATA, Stage.MODEL, Stage.DRY_RUN)  # they need a CONFIG
+STAGES_OF_HOSTS = (Stage.HOSTS,)  # they need several hosts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ def _declared_code(path: Path) -> str:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    found = re.search(r'^CODE\b[^=]*=\s*["\'](P[1-8]\d\d)["\']', text, re.MULTILINE)
+    found = re.search(r'^CODE\b[^=]*=\s*["\'](P[1-9]\d\d)["\']', text, re.MULTILINE)
     return found[1] if found else ""
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Finding
 from diagnostics.core.thresholds import Thresholds
+from diagnostics.hosts.survey import Survey
 
 
 class Stage(StrEnum):
@@ -34,6 +35,7 @@ class Stage(StrEnum):
     DATA = "data"
     MODEL = "model"
     DRY_RUN = "dry-run"
+    HOSTS = "hosts"
 
 
 class Skip(Exception):  # noqa: N818 - a way to end a probe, not an error
@@ -65,4 +67,5 @@ class PreflightConfig:
     port: int | None = None
     job: JobDescription | None = None  # set when a CONFIG was given
     script: tuple[str, ...] | None = None  # the user's launch line, set by --script
+    hosts: Survey | None = None  # set by --hosts
     last_good: Mapping[str, Any] = field(default_factory=dict)  # measurements of the last passed run

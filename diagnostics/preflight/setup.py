@@ -12,6 +12,7 @@ from diagnostics.adapter import describe
 from diagnostics.adapter.description import JobDescription
 from diagnostics.core.findings import Verdict
 from diagnostics.core.thresholds import Thresholds, read_thresholds
+from diagnostics.hosts.survey import Survey
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.facts import MachineError
 from diagnostics.machine.this import open_machine
@@ -34,6 +35,7 @@ def settle(
     backend: str | None = None,
     script: tuple[str, ...] | None = None,
     reports: Path = REPORTS,
+    hosts: Survey | None = None,
 ) -> PreflightConfig:
     """Returns what the probes are told: the user's wish before the job's before the machine's.
 
@@ -50,6 +52,7 @@ def settle(
         port=described.port if described else None,
         job=described,
         script=script,
+        hosts=hosts,
         last_good=baseline.read(reports, baseline.key(ranks, wanted)),
     )
 

@@ -24,3 +24,5 @@ class CheckReport:
     facts: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
     interrupted: bool = False
+    sentence: str = ""  # the verdict, where more is known than that something was found
+    hosts: tuple[tuple[str, ...], ...] = ()  # a table: its head, then a row for each host

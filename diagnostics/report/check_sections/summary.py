@@ -18,7 +18,7 @@ VERDICTS = {
 
 def render(report: CheckReport) -> list[str]:
     """Returns the verdict, the counts and the facts."""
-    return [f"**{_sentence(report)}**", "", _counts(report.verdict), "", *_facts(report)]
+    return [f"**{inline(_sentence(report))}**", "", _counts(report.verdict), "", *_facts(report)]
 
 
 def _sentence(report: CheckReport) -> str:
@@ -26,6 +26,8 @@ def _sentence(report: CheckReport) -> str:
         return "Interrupted: this is what was found before that."
     if all(outcome.status is Status.SKIPPED for outcome in report.verdict.outcomes):
         return "Nothing was checked."
+    if report.sentence:
+        return report.sentence
     if report.exit_code == 1 and not report.verdict.errors:
         return "Warnings were found, and --strict counts them as errors."
     sentence = VERDICTS[report.exit_code]
