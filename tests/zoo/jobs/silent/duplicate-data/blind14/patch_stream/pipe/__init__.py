@@ -1,0 +1,3 @@
+from .stages import PatchSource, Stream
+
+__all__ = ["PatchSource", "Stream"]
