@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -113,11 +112,14 @@ def port_for(run_id: str) -> int:
 
 def host_names(text: str) -> list[str]:
     """Returns the names of Slurm's short form: `n[1-3,7],gpu-[08-10]`; [] for what is no such form."""
-    names: list[str] = []
-    for part in re.findall(r"[^,\[\]]*(?:\[[^\]]*\][^,\[\]]*)*", text):
-        if part:
-            names += _expanded(part)
-    return names
+    parts, inside = [""], False
+    for char in text:
+        inside = char == "[" or (inside and char != "]")
+        if char == "," and not inside:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [name for part in parts if part for name in _expanded(part)]
 
 
 def _expanded(part: str) -> list[str]:

@@ -23,7 +23,7 @@ from diagnostics.core.errors import DoctorError
 
 PROJECT = Path(__file__).parents[2]
 DEADLINE_S = 60
-STAGES = "  stages: host, launch, rendezvous, collectives, device, data, model, dry-run"
+STAGES = "  stages: host, launch, rendezvous, collectives, device, data, model, dry-run, hosts"
 # The probes of the doctor are replaced by those of a folder; everything else is what a user starts.
 WITH_PROBES = """
 import sys
@@ -119,7 +119,7 @@ def timeless(text: str) -> list[str]:
         (
             ["preflight", "--stages", "hots"],
             [
-                "error: unknown stage 'hots'; did you mean 'host'?",
+                "error: unknown stage 'hots'; did you mean 'hosts'?",
                 STAGES,
             ],
         ),

@@ -124,8 +124,12 @@ def torch_versions():
 
 def said(name, text):
     """Returns the string that a generated version file gives to a name."""
-    found = re.search(r"^%s\b[^=\n]*= *['\"]([^'\"\n]*)" % name, text, re.MULTILINE)
-    return found.group(1) if found else ""
+    for line in text.splitlines():
+        left, _, right = line.partition("=")
+        value = right.strip()
+        if left.partition(":")[0].strip() == name and value[:1] in ("'", '"'):
+            return value.strip("'\"")
+    return ""
 
 
 def package(beginning):
