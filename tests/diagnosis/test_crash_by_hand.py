@@ -75,6 +75,28 @@ def test_an_exception_raised_from_another_one_is_told_by_the_first() -> None:
     assert "KeyError: 'nu'" in found.finding.title
 
 
+@pytest.mark.parametrize(
+    ("ending", "lines"),
+    [
+        ("    except KeyError:\n        save()\n        raise\n", ("data.py:3", "run.py:5")),
+        ("    finally:\n        save()\n", ("data.py:3", "run.py:5")),
+        ("    except KeyError:\n        save()\n", ("run.py:5", "data.py:3")),  # another way, which failed by itself
+    ],
+)
+def test_what_fails_while_an_exception_is_on_its_way_out_is_told_behind_it(
+    ending: str, lines: tuple[str, ...], tmp_path: Path
+) -> None:
+    text = (
+        "Traceback (most recent call last):\n  File \"run.py\", line 3, in fit\n    load()\n"
+        "  File \"data.py\", line 3, in load\n    x\nKeyError: 'nu'\n\n"
+        "During handling of the above exception, another exception occurred:\n\n"
+        'Traceback (most recent call last):\n  File "run.py", line 5, in fit\n    save()\nTypeError: no JSON\n'
+    )
+    one = a_process(code=1, raised=(raised("TypeError: no JSON", "run.py:5"),), stderr=text)
+    job = a_job(one, cwd=tmp_path, files={"run.py": f"def fit():\n    try:\n        load()\n{ending}"})
+    assert told(uncaught_exception.match(job)) == ("python-exception", (0,), lines)
+
+
 def test_an_exception_of_a_data_worker_is_told_at_the_datasets_line() -> None:
     worker = a_process(
         7,

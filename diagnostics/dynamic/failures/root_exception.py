@@ -20,6 +20,7 @@ from diagnostics.dynamic.job.evidence import PASSED_ON, written_by
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.record.torch_messages import LOST_PEER
 from diagnostics.record.tracebacks import TracebackText, tracebacks
+from diagnostics.static.program.exception_flow import ends_in_raise, handler_of
 
 # Pattern over "Type: message", and the advice; groups of the pattern fill the words.
 _TEXTS = (
@@ -244,12 +245,19 @@ def _shown(text: TracebackText | None) -> str:
 def _is_wrapped(job: Job, frames: Sequence[Frame], raised: ExceptionRecord, text: TracebackText | None) -> bool:
     """Whether an exception only follows from an earlier one: raised in its handler, or by a clean-up that needs peers.
 
-    Where the handler went another way, which failed by itself, the later one is the cause.
+    So does one of a handler or a `finally` that would have raised the earlier one again. Where the handler went another
+    way, which failed by itself, the later one is the cause.
     """
     if (text is not None and text.raised_from) or LOST_PEER.search(raised.message):
         return True
     statement = job.sources.file(frames[0].file).statement_at(frames[0].line) if frames else None
-    return isinstance(statement, ast.Raise)
+    return isinstance(statement, ast.Raise) or any(_raises_again(job, frame) for frame in frames)
+
+
+def _raises_again(job: Job, frame: Frame) -> bool:
+    """Whether a line is in what ends an exception only for a moment: a handler that raises at its end, a `finally`."""
+    handler = handler_of(job.sources.file(frame.file), frame.line)
+    return isinstance(handler, ast.Try) or (handler is not None and ends_in_raise(handler.body))
 
 
 def _syntax_frames(raised: ExceptionRecord, text: TracebackText | None) -> tuple[Frame, ...]:
