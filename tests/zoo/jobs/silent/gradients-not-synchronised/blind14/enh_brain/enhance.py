@@ -41,7 +41,7 @@ class Enhancer(Brain):
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("--epochs", type=int, default=5)
+    p.add_argument("--epochs", type=int, default=4)
     p.add_argument("--items", type=int, default=1600)
     p.add_argument("--batch", type=int, default=8)
     p.add_argument("--accumulation", type=int, nargs="+", default=[1, 2])

@@ -19,7 +19,7 @@ def parse():
     p.add_argument("--epochs", type=int, default=12)
     p.add_argument("--batch", type=int, default=16)
     p.add_argument("--items", type=int, default=2400)
-    p.add_argument("--ckpt-interval", type=float, default=5.0)
+    p.add_argument("--ckpt-interval", type=float, default=8.0)
     p.add_argument("--out", default="exp/kws")
     return p.parse_args()
 
@@ -46,6 +46,7 @@ def main():
     logging.basicConfig(level=logging.INFO if rank == 0 else logging.WARNING, format="%(name)s %(message)s")
     torch.manual_seed(0)
     data = ToneWords(args.items)
+    dist.barrier()
     stats = [None]
     if rank == 0:
         stats = [estimate_cmvn(data, Frontend(), args.items)]
