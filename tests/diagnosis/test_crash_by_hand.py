@@ -87,7 +87,7 @@ def test_what_fails_while_an_exception_is_on_its_way_out_is_told_behind_it(
     ending: str, lines: tuple[str, ...], tmp_path: Path
 ) -> None:
     text = (
-        "Traceback (most recent call last):\n  File \"run.py\", line 3, in fit\n    load()\n"
+        'Traceback (most recent call last):\n  File "run.py", line 3, in fit\n    load()\n'
         "  File \"data.py\", line 3, in load\n    x\nKeyError: 'nu'\n\n"
         "During handling of the above exception, another exception occurred:\n\n"
         'Traceback (most recent call last):\n  File "run.py", line 5, in fit\n    save()\nTypeError: no JSON\n'

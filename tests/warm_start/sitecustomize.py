@@ -6,6 +6,7 @@ are waited for; each fork then goes on as the interpreter that it is: with the e
 that raises and ends, all by itself. No frame of ours is on its stack.
 """
 
+import io
 import os
 import socket
 import sys
@@ -47,6 +48,20 @@ def import_doctor() -> None:
     discover(run_sections, key="ORDER")
 
 
+def new_streams() -> None:
+    """Makes stdout and stderr anew, as the start did: what was here before the fork keeps the others from their end."""
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        old = getattr(sys, name)
+        raw = io.FileIO(number, "w", closefd=False)
+        raw.name = f"<{name}>"
+        under = raw if isinstance(old.buffer, io.FileIO) else io.BufferedWriter(raw)
+        settings = {"line_buffering": old.line_buffering, "write_through": old.write_through}
+        new = io.TextIOWrapper(under, encoding=old.encoding, errors=old.errors, **settings)  # type: ignore[arg-type]
+        new.mode = "w"  # type: ignore[misc]
+        setattr(sys, name, new)
+        setattr(sys, f"__{name}__", new)
+
+
 def become(argv: list[str], environ: dict[str, str]) -> None:
     """Takes arguments and environment, and does what the start of an interpreter does with them."""
     from warm_looks import look_like
@@ -59,6 +74,7 @@ def become(argv: list[str], environ: dict[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environ)
     tempfile.tempdir = None  # it comes from there
+    new_streams()
     sys.path[:0] = [path for path in environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path.remove(str(HERE.parent))
     for name in ("warm_host", "warm_looks"):

@@ -58,7 +58,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         said = wrap.keywords.get("static_graph")
         if not (isinstance(said, Const) and said.value is True) or not isinstance(model, Instance):
             continue
-        for one in [*changing_branches(model.kind.kind, project)][:1]:
+        kinds = {id(one): one for one in classes_inside(model.kind.kind, project)}.values()
+        for one in [branch for kind in kinds for branch in changing_branches(kind, project)][:1]:
             place = home(wrap, project)
             yield _changes(place, wrap.node, one, project)
 

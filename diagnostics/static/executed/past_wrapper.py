@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from diagnostics.static.executed.training import operation, wrapper_of, wraps
+from diagnostics.static.executed.training import is_part, operation, wrapper_of, wraps
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Made, sources
 
@@ -23,7 +23,7 @@ def trained_past_wrapper(execution: Execution) -> Iterator[tuple[Event, Event, E
             made = [one for one in sources(backward.owner) if isinstance(one, Made) and one.name == "()"]
             if any(wrapper_of(one.owner) is not None for one in made):
                 continue
-            past = next((one for one in events[at:] if one.name == "()" and one.owner is model
+            past = next((one for one in events[at:] if one.name == "()" and is_part(one.owner, model)
                          and any(one.value is each for each in made) and not one.without_gradients), None)  # fmt: skip
             if past is not None:
                 yield past, wrap, backward

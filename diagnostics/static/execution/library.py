@@ -29,6 +29,7 @@ WRAPPERS = frozenset(
 )  # fmt: skip
 SAMPLER = "torch.utils.data.distributed.DistributedSampler"
 LOADER = "torch.utils.data.DataLoader"
+BATCHES = "torch.utils.data.BatchSampler"  # what a loader makes of a sampler
 _OF_LOADER = {"dataset": (0, "dataset"), "sampler": (3, "sampler"), "batch_sampler": (4, "batch_sampler")}
 
 
@@ -37,7 +38,12 @@ def attribute(made: Made, name: str) -> Value | None:
     if made.name in WRAPPERS and name == "module":
         return made.argument(0, "module")
     if made.name == LOADER and name in _OF_LOADER:
-        return made.argument(*_OF_LOADER[name])
+        given = made.argument(*_OF_LOADER[name])
+        if given is None and name == "batch_sampler" and (sampler := made.argument(3, "sampler")) is not None:
+            return Made(BATCHES, args=(sampler,), node=made.node, function=made.function)
+        return given
+    if made.name == BATCHES and name == "sampler":
+        return made.argument(0, "sampler")
     if made.name == "torch.compile" and name == "_orig_mod":
         return made.argument(0, "model")
     return None
@@ -45,7 +51,7 @@ def attribute(made: Made, name: str) -> Value | None:
 
 def has(made: Value, name: str) -> bool | None:
     """Whether a library's object has an attribute, None where it is not known."""
-    if isinstance(made, Made) and made.name == LOADER and name == "set_epoch":
+    if isinstance(made, Made) and made.name in (LOADER, BATCHES) and name == "set_epoch":
         return False
     if isinstance(made, Made) and made.name == SAMPLER and name == "set_epoch":
         return True
