@@ -2,8 +2,8 @@
 
 Written before anything was mended for them: 22 of 82 were found then, and of 12 more, after these were mended, 5. Those
 that are named by what they train are a stranger's, who had read the README: 11 of 36 were found at first, and of 30
-of the next one, 13. A line that ends with `# cause` is one where a reviewer would comment; one finding at one of them is enough, whichever rule
-speaks. `healthy` has some of them with the fault repaired.
+of the next one, 13. A line that ends with `# cause` is one where a reviewer would comment; one finding at one
+of them is enough, whichever rule speaks. `healthy` has some of them with the fault repaired.
 """
 
 from __future__ import annotations
