@@ -8,7 +8,7 @@ if __name__ == "__main__":
     p = argparse.ArgumentParser()
     p.add_argument("--classes", type=int, default=6)
     p.add_argument("--batch-size", type=int, default=20)
-    p.add_argument("--epochs", type=int, default=10)
+    p.add_argument("--epochs", type=int, default=8)
     p.add_argument("--epochs-per-job", type=int, default=4)
     p.add_argument("--patience", type=int, default=4)
     p.add_argument("--lr", type=float, default=0.004)

@@ -69,6 +69,7 @@ class Session:
         self.sched.load_state_dict(s["sched"])
         self.ema.load(s["ema"])
         self.epoch, self.best, self.stale = s["epoch"], s["best"], s["stale"]
+        torch.manual_seed(self.a.seed + 31 * (self.rank + 1) + 1000 * self.epoch)
 
     def run(self):
         stop_at = min(self.a.epochs, self.epoch + self.a.epochs_per_job)

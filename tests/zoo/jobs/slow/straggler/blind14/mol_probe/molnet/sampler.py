@@ -24,8 +24,7 @@ class SizeGroupedSampler(Sampler):
         order = torch.randperm(len(self.sizes), generator=g)
         if self.epoch >= self.group_after:
             order = order[torch.argsort(self.sizes[order], stable=True)]
-        share = len(self)
-        mine = order[self.rank * share:(self.rank + 1) * share]
+        mine = order[self.rank:len(self) * self.world:self.world]
         chunks = list(mine.split(self.batch_size))
         for k in torch.randperm(len(chunks), generator=g).tolist():
             yield from chunks[k].tolist()

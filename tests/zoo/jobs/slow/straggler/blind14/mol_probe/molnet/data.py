@@ -8,7 +8,7 @@ class Conformers(Dataset):
     def __init__(self, count=768, seed=4):
         g = torch.Generator().manual_seed(seed)
         small = torch.randint(8, 20, (count // 2,), generator=g)
-        large = torch.randint(64, 88, (count - count // 2,), generator=g)
+        large = torch.randint(40, 60, (count - count // 2,), generator=g)
         self.sizes = torch.cat([small, large])[torch.randperm(count, generator=g)]
         self.items = []
         for n in self.sizes.tolist():
