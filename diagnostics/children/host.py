@@ -3,14 +3,13 @@
     python host.py CONTROL_FD DOCTOR_PID [LATE_MODULE...]
 
 Standard library and torch only, syntax of Python 3.8. It speaks JSON lines over the socket CONTROL_FD, since
-torch prints on stdout: first a hello, then (LATE_MODULEs, which torch itself puts off, are imported) one
-answer a request `{task, tasks_dir, nproc, arguments, env, deadline_s, grace_s, idle_s}`. CUDA is never initialised
-here: a fork of a process that did so cannot use it.
+torch prints on stdout: first a hello, then one answer a request `{task, tasks_dir, nproc, arguments, env, deadline_s,
+grace_s, idle_s}`. LATE_MODULEs, which torch itself puts off, are imported after the hello, or by a request `{late}`;
+that is answered, too. CUDA is never initialised here: a fork of a process that did so cannot use it.
 No rank outlives this process and this process does not outlive the doctor, also where the doctor is killed.
 """
 
 import faulthandler
-import gc
 import importlib
 import json
 import os
@@ -24,7 +23,7 @@ import types
 from pathlib import Path
 
 from forked import die_with, leave_with, parse
-from host_facts import hello, import_late
+from host_facts import for_forks, hello, import_late
 
 PACKAGE = "ups_doctor_tasks"  # private: the job may own a package called `tasks`
 OUTPUT_LIMIT = 64 * 1024  # bytes kept of each end of one rank's stdout and stderr
@@ -75,16 +74,18 @@ def main(control_fd, doctor_pid, late):
     for own in ("forked", "host_facts"):  # nor are their names
         del sys.modules[own]
     control = socket.socket(fileno=control_fd)
-    gc.disable()  # nothing of an import is garbage: to look for it takes a fifth of the import's time
-    about = hello()
+    with for_forks():
+        about = hello()
     say(control, about)
-    if about.get("device_count") == 0:
-        import_late(late)
-    gc.freeze()  # and each fork that looked at all of it would copy the pages it lies on
-    gc.enable()
+    if late:
+        say(control, {"late": import_late(late, about)})
     with control.makefile("rb") as requests:
         for line in requests:
-            say(control, {"ranks": serve(json.loads(line.decode()), control)})
+            request = json.loads(line.decode())
+            if "late" in request:
+                say(control, {"late": import_late(request["late"], about)})
+            else:
+                say(control, {"ranks": serve(request, control)})
 
 
 def say(control, message):

@@ -71,6 +71,23 @@ def test_every_rank_answers(ranks: TorchRanks) -> None:
     assert [(one.returncode, one.signal, one.stderr, one.ended) for one in results] == [(0, None, "", False)] * 2
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_what_torch_puts_off_is_imported_once_for_all_ranks_also_by_a_child_that_runs_already(first: bool) -> None:
+    ranks = TorchRanks(sys.executable, tasks_dir=FAULTS)
+    asked = {"module": "torch._dynamo"}
+    try:
+        ranks.warm(for_modules=first)
+        before = {one.answer["imported"] for one in run(ranks, "nothing", **asked)}
+        ranks.warm(for_modules=True)
+        pids = descendants(os.getpid(), all_stats())
+        after = {one.answer["imported"] for one in run(ranks, "nothing", **asked)}
+        ranks.warm()
+        assert (before, after) == ({first}, {True})
+        assert pids == descendants(os.getpid(), all_stats())
+    finally:
+        ranks.close()
+
+
 def test_a_segfault_on_one_rank_is_that_ranks_alone(ranks: TorchRanks) -> None:
     results = run(ranks, "segfault")
     assert [(result.returncode, result.signal, result.ended) for result in results] == [

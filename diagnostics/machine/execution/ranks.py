@@ -33,8 +33,14 @@ class TorchRanks:
 
     def warm(self, *, for_modules: bool = False) -> None:
         """Starts the warm child where there is none; see contract.Ranks."""
+        late = IMPORTED_LATE if for_modules else ()
+        if self._host is not None:
+            try:
+                self._host.import_late(late)
+            except MachineError:  # it died meanwhile
+                self.close()
         if self._host is None:
-            self._host = TorchHost(self._python, IMPORTED_LATE if for_modules else ())
+            self._host = TorchHost(self._python, late)
             self._hello = None
 
     def torch_facts(self, deadline_s: float = IMPORT_DEADLINE_S) -> TorchFacts:
@@ -109,6 +115,7 @@ class TorchRanks:
         if self._host is None:
             raise MachineError("the warm child is closed")
         try:
+            self._host.imported(IMPORT_DEADLINE_S)
             self._host.send(request)
             answer = self._host.receive(deadline_s + ANSWER_GRACE_S)
         except BaseException:  # also Ctrl-C: an answer that comes late must not be taken for the next one

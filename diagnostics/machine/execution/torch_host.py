@@ -29,6 +29,7 @@ class TorchHost:
     def __init__(self, python: str, late: Sequence[str] = ()) -> None:
         """`late` are modules to import after the hello."""
         self.python = python
+        self._late, self._imports = set(late), int(bool(late))
         self._mark = new_mark()
         self._buffer = b""
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
@@ -49,6 +50,19 @@ class TorchHost:
             raise MachineError(f"cannot start {python}: {error.strerror or error}") from error
         finally:
             theirs.close()
+
+    def import_late(self, late: Sequence[str]) -> None:
+        """Has it import what it was not asked for yet; does not wait. Raises MachineError where the host is gone."""
+        if not self._late.issuperset(late):
+            self.send({"late": list(late)})
+            self._late.update(late)
+            self._imports += 1
+
+    def imported(self, deadline_s: float) -> None:
+        """Waits, after the hello, until late modules are there: no request's time. Raises as receive() does."""
+        while self._imports:
+            self.receive(deadline_s)
+            self._imports -= 1
 
     def send(self, request: dict[str, Any]) -> None:
         """Sends one request. Raises MachineError where the host is gone."""

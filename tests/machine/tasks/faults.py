@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import sys
 import time
 
 
@@ -10,7 +11,12 @@ def run(rank, world_size, arguments):
         FAULTS[arguments["fault"]]()
     if arguments.get("others_wait"):
         time.sleep(600)
-    return {"rank": rank, "world_size": world_size, "port": os.environ["MASTER_PORT"]}
+    return {"rank": rank, "world_size": world_size, "port": os.environ["MASTER_PORT"], **also(arguments)}
+
+
+def also(arguments):
+    module = arguments.get("module")
+    return {"imported": module in sys.modules} if module else {}
 
 
 def segfault():
