@@ -60,8 +60,8 @@ MOVING = {
 
 
 @pytest.mark.parametrize("how", MOVING)
-def test_a_frozen_part_that_moves_is_told_with_the_line_that_freezes_it(watch, how: str) -> None:
-    found = _told(watch, MOVING[how])
+def test_a_frozen_part_that_moves_is_told_with_the_line_that_freezes_it(watch_warm, how: str) -> None:
+    found = _told(watch_warm, MOVING[how])
     assert found is not None
     assert (found.failure_class, found.culprit_ranks) == ("gradients-not-cleared", (0,))
     assert found.locations[0].startswith("main.py:")
@@ -116,5 +116,5 @@ FRESH = """
 """
 
 
-def test_a_frozen_part_that_rests_or_is_moved_on_purpose_is_left_alone(watch) -> None:
-    assert _told(watch, "".join(FRESH + way for way in RESTING.values())) is None
+def test_a_frozen_part_that_rests_or_is_moved_on_purpose_is_left_alone(watch_warm) -> None:
+    assert _told(watch_warm, "".join(FRESH + way for way in RESTING.values())) is None

@@ -76,9 +76,9 @@ HOLDING = {
 
 
 @pytest.mark.parametrize("how", HOLDING)
-def test_what_holds_ever_more_graphs_is_marked_by_the_name_the_program_has_for_it(watch, how: str) -> None:
+def test_what_holds_ever_more_graphs_is_marked_by_the_name_the_program_has_for_it(watch_warm, how: str) -> None:
     source, told = HOLDING[how]
-    (mark,) = _marks(watch, source)
+    (mark,) = _marks(watch_warm, source)
     assert (mark.path, mark.name, mark.owner, mark.sum) == told
     assert (mark.step, mark.length - mark.before, mark.steps) == (160, 80, 80)
 
@@ -112,8 +112,8 @@ CLEARED = {
 }
 
 
-def test_what_is_cleared_or_bounded_or_has_no_graph_is_not_marked(watch) -> None:
-    assert _marks(watch, "".join(CLEARED.values())) == ()
+def test_what_is_cleared_or_bounded_or_has_no_graph_is_not_marked(watch_warm) -> None:
+    assert _marks(watch_warm, "".join(CLEARED.values())) == ()
 
 
 WARY = """
@@ -133,6 +133,6 @@ WARY = """
 """
 
 
-def test_no_code_of_the_program_runs_while_its_objects_are_walked(watch) -> None:
-    (mark,) = _marks(watch, WARY)
+def test_no_code_of_the_program_runs_while_its_objects_are_walked(watch_warm) -> None:
+    (mark,) = _marks(watch_warm, WARY)
     assert mark.path == "rows"

@@ -60,8 +60,8 @@ LOST = {
 
 
 @pytest.mark.parametrize("how", LOST)
-def test_rates_that_reach_no_step_are_marked_with_both(watch, how: str) -> None:
-    mark = _lost(watch, "    import warnings; warnings.simplefilter('ignore')\n" + LOST[how])[-1]
+def test_rates_that_reach_no_step_are_marked_with_both(watch_warm, how: str) -> None:
+    mark = _lost(watch_warm, "    import warnings; warnings.simplefilter('ignore')\n" + LOST[how])[-1]
     assert mark.written != mark.rate in (0.1, 1e-3)
     assert mark.changes >= 3
     assert mark.made
@@ -126,6 +126,6 @@ HEARD = {
 FRESH = "\n    model = net(); optimizer = sgd(model); state = resumed(net())\n"
 
 
-def test_schedules_that_steps_hear_are_not_marked(watch) -> None:
+def test_schedules_that_steps_hear_are_not_marked(watch_warm) -> None:
     # Lambdas look up their names when they are called: each way has a model and an optimizer of its own.
-    assert _lost(watch, "".join(FRESH + way for way in HEARD.values())) == ()
+    assert _lost(watch_warm, "".join(FRESH + way for way in HEARD.values())) == ()

@@ -28,8 +28,8 @@ PROGRAM = """
 """
 
 
-def test_tables_that_number_names_are_marked_wherever_they_lie_and_others_are_not(watch) -> None:
-    run = watch(PROGRAM)
+def test_tables_that_number_names_are_marked_wherever_they_lie_and_others_are_not(watch_warm) -> None:
+    run = watch_warm(PROGRAM)
     assert (run.returncode, run.stderr) == (0, "")
     (agent,) = run.record.agents
     marks = run.record.prints[agent.name[len("agent-") : -len(".bin")]].marks_of(NumberedNames)

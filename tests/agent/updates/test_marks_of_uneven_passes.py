@@ -53,8 +53,8 @@ UNEVEN = {
 
 
 @pytest.mark.parametrize("how", UNEVEN)
-def test_means_of_unequal_numbers_are_marked_with_their_weights(watch, how: str) -> None:
-    (mark,) = _marks(watch, UNEVEN[how])
+def test_means_of_unequal_numbers_are_marked_with_their_weights(watch_warm, how: str) -> None:
+    (mark,) = _marks(watch_warm, UNEVEN[how])
     assert (mark.step, mark.passes, mark.least, mark.most) == (16, 4, 2, 24)
     assert mark.ratio == pytest.approx(12, rel=1e-3)
     assert mark.backward
@@ -71,8 +71,8 @@ EVEN = {
 
 
 @pytest.mark.parametrize("how", EVEN)
-def test_losses_that_weigh_each_target_alike_are_marked_as_even(watch, how: str) -> None:
-    (mark,) = _marks(watch, EVEN[how])
+def test_losses_that_weigh_each_target_alike_are_marked_as_even(watch_warm, how: str) -> None:
+    (mark,) = _marks(watch_warm, EVEN[how])
     assert mark.ratio == pytest.approx(1, rel=1e-3)
 
 
@@ -107,5 +107,5 @@ UNKNOWN = {
 
 
 @pytest.mark.parametrize("how", UNKNOWN)
-def test_what_is_another_training_or_cannot_be_read_is_not_marked(watch, how: str) -> None:
-    assert _marks(watch, UNKNOWN[how]) == ()
+def test_what_is_another_training_or_cannot_be_read_is_not_marked(watch_warm, how: str) -> None:
+    assert _marks(watch_warm, UNKNOWN[how]) == ()
