@@ -14,7 +14,8 @@ SIZE, DTYPE, CALL, PEER, NOTHING = "size", "dtype", "call", "peer", ""
 class Row:
     """One function by its name.
 
-    `parameters`: by position, as torch declares them; "" where the agents see it through what it calls.
+    `parameters`: by position, as torch declares them; "" where the agents see it through what it calls. What is a
+    tensor, root or group is found by its name, in TENSORS, ROOTS, GROUP_ROOTS and GROUPS.
     `agree`: SIZE, DTYPE, CALL, PEER or NOTHING.
     `sends`, `receives`: which half of a message it is; `batch`: several messages at once.
     `always_async`: it returns a handle whatever is asked for.
