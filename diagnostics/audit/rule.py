@@ -4,8 +4,9 @@ A rule is one file in a folder of `audit/` with
     CODE = "A101"                       A1xx order and set-up, A2xx collectives, A3xx autograd and memory, A4xx devices
                                         and files, A5xx lies, A6xx launch
     NAME = "loader-before-process-group"   kebab-case, unique; names the bad pattern, reads as "allow ..."
-    SEVERITY = Severity.ERROR           ERROR breaks or falsifies a run, WARNING may, INFO is advice
-    WORDS = ("DataLoader",)             optional: asked only about files that hold one of these words
+    SEVERITY = Severity.ERROR           ERROR breaks or falsifies a run, WARNING may, INFO is advice (with --advice)
+    WORDS = ("DataLoader",)             optional: asked only about files that hold one of these words; those of
+                                        operations of torch.distributed come from agent/shared/operations.py
     READS = frozenset({FileKind.SHELL}) optional, default Python
     CHECKLIST = "..."                   optional: the line of the best-practice table that this rule ticks or crosses
     def check(file: ProjectFile, project: Project) -> Iterator[Violation]

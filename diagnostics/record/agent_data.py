@@ -100,7 +100,7 @@ class GroupProgress:
     calls: int
     rolling_hash: int  # over what must agree of each call (op, elements, dtype, root), in order
     checkpoints: tuple[tuple[int, int], ...] = ()  # (calls, rolling hash) of earlier times, oldest first
-    uneven: int = 0  # operations that the group's own counter has counted and that not all of its ranks make
+    uneven: int = 0  # what the group's own counter has counted that not all of its ranks make, less what it left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

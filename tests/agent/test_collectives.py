@@ -353,6 +353,41 @@ def test_waits_for_keys_of_a_store_and_the_end_of_the_group_are_recorded_and_pus
     assert made == "rank=0 world_size=1 backend=gloo timeout_s=1800"
 
 
+SPLIT = """
+    import torch
+    import torch.distributed as dist
+    dist.init_process_group("gloo", init_method="tcp://127.0.0.1:0", rank=0, world_size=1)
+    cpu = torch.device("cpu", 0)  # torch asks for an accelerator; the rest of it gloo can do as well
+    torch.accelerator.is_available = lambda: True
+    torch.accelerator.current_accelerator = lambda *args, **kwargs: cpu
+    dist.group.WORLD.bound_device_id, options = cpu, dist.group.WORLD._get_backend(cpu).options
+    dist.all_reduce(torch.ones(2))
+    part = dist.split_group(None, [[0]], pg_options=options)
+    dist.all_reduce(torch.ones(2))
+    inner = dist.split_group(parent_pg=part, split_ranks=[[0]], pg_options=options)
+    dist.barrier(part)
+    dist.barrier(inner)
+    dist.barrier()
+"""
+
+
+def test_a_split_which_no_backend_counts_has_a_number_of_its_own_in_the_parent(watch_warm):
+    done = watch_warm(SPLIT)
+    (agent,) = (agent for agent in done.record.agents if agent.rank == 0)
+    assert done.returncode == 0, done.stderr
+    order = [group.group for group in agent.groups]  # the name of a part is a hash
+    assert [(call.op, order.index(call.group), call.number) for call in agent.collectives] == [
+        ("all_reduce", 0, 0),
+        ("split_group", 0, 1),
+        ("all_reduce", 0, 2),
+        ("split_group", 1, 0),
+        ("barrier", 1, 1),
+        ("barrier", 2, 0),
+        ("barrier", 0, 3),
+    ]
+    assert [(group.calls, group.uneven) for group in agent.groups] == [(4, -1), (2, -1), (1, 0)]
+
+
 MESH = """
     import os
     import torch.distributed as dist

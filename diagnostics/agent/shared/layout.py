@@ -69,8 +69,8 @@ CALL_SLOTS = 1024
 CALL_LEFT_OFFSET, CALL_FLAGS_OFFSET = 24, 68
 NO_ROOT = -1
 FLAG_ASYNC, FLAG_FAILED = 1, 2
-# A group: commit (1), name, ranks, operations counted that not all its ranks make, calls hashed, their rolling hash
-GROUP = "<IIIIQQ"
+# A group: commit (1), name, ranks, operations its counter has too many (below 0: too few), calls hashed, rolling hash
+GROUP = "<IIIiQQ"
 GROUP_BYTES = 32
 GROUP_UNEVEN_OFFSET = 12
 GROUP_SLOTS = 32

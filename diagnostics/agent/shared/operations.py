@@ -5,6 +5,7 @@ from __future__ import annotations
 TENSORS = ("tensor", "input_tensor", "input_tensor_list", "input", "output", "tensors")
 ROOTS = ("src", "dst")
 GROUP_ROOTS = ("group_src", "group_dst")
+GROUPS = ("group", "parent_pg")  # whose ranks are to call it
 # What ranks must agree on: elements and dtype; the dtype alone (NCCL's uneven lists, splits); that it is called, and
 # its root. Nothing: two ranks only, or a call that in a healthy job one rank may end without.
 SIZE, DTYPE, CALL, PEER, NOTHING = "size", "dtype", "call", "peer", ""
@@ -13,7 +14,8 @@ SIZE, DTYPE, CALL, PEER, NOTHING = "size", "dtype", "call", "peer", ""
 class Row:
     """One function by its name.
 
-    `parameters`: by position, as torch declares them; "" where the agents see it through what it calls.
+    `parameters`: by position, as torch declares them; "" where the agents see it through what it calls. What is a
+    tensor, root or group is found by its name, in TENSORS, ROOTS, GROUP_ROOTS and GROUPS.
     `agree`: SIZE, DTYPE, CALL, PEER or NOTHING.
     `sends`, `receives`: which half of a message it is; `batch`: several messages at once.
     `always_async`: it returns a handle whatever is asked for.
@@ -25,13 +27,14 @@ class Row:
     taken to agree. Compared are the operation, the root and, by `size`, shape or type; no other argument.
     `unlike`: in a healthy job the sizes that backends record of it may differ.
     `uneven`: gloo counts operations of it that not all ranks of the group make.
+    `uncounted`: ranks agree on it, and no backend counts it; without that the next call would have its number.
     `common`: its name alone says little, other things have it too: sockets send, asyncio gathers.
     """
 
     def __init__(self, name, parameters, agree, **marks):
         self.name, self.parameters, self.agree = name, tuple(parameters.split()), agree
         self.sends = self.receives = self.batch = self.always_async = self.shares = False
-        self.unlike = self.common = self.makes_group = False
+        self.unlike = self.common = self.makes_group = self.uncounted = False
         self.uneven = agree == PEER
         self.needs, self.parts, self.pickled, self.family = "all", "", "", name
         for mark, value in marks.items():
@@ -70,6 +73,7 @@ TABLE = (
         pickled="scatter_object_input_list"),
     Row("broadcast_object_list", "object_list src group", CALL, shares=True, needs="root", pickled="object_list"),
     Row("new_group", "ranks timeout backend pg_options use_local_synchronization", CALL, makes_group=True),
+    Row("split_group", "parent_pg split_ranks timeout pg_options group_desc", CALL, uncounted=True),
     Row("send", "tensor dst group tag", PEER, sends=True, common=True),
     Row("recv", "tensor src group tag", PEER, receives=True, common=True),
     Row("isend", "tensor dst group tag", PEER, sends=True, always_async=True),
@@ -80,7 +84,10 @@ TABLE = (
     Row("destroy_process_group", "group", NOTHING),
 )  # fmt: skip
 # It calls new_group: the agents see that.
-MADE_OF_OTHERS = (Row("new_subgroups", "", CALL, makes_group=True),)
+MADE_OF_OTHERS = (
+    Row("new_subgroups", "", CALL, makes_group=True),
+    Row("new_subgroups_by_enumeration", "", CALL, makes_group=True),
+)
 
 
 def names(asked, rows=TABLE):
@@ -104,6 +111,8 @@ NOT_COUNTED = names(lambda row: row.agree == NOTHING)
 SAME_SIZE = names(lambda row: row.agree == SIZE)
 SAME_DTYPE = names(lambda row: row.agree == DTYPE)
 GROUP_MAKERS = names(lambda row: row.makes_group, TABLE + MADE_OF_OTHERS)
+SUBGROUP_MAKERS = names(lambda row: row.makes_group, MADE_OF_OTHERS)
+GROUP = {row.name: group for row in TABLE for group in GROUPS if group in row.parameters}
 ROOTED = {row.name: root for row in TABLE if row.agree != PEER for root in ROOTS if root in row.parameters}
 REDUCING = names(lambda row: "op" in row.parameters)
 
@@ -114,6 +123,7 @@ BATCH_PART = "P2POp"  # the class of a batch's messages
 ALWAYS_ASYNC = names(lambda row: row.always_async)
 ANY_SOURCE = names(lambda row: row.receives)
 UNEVEN = names(lambda row: row.uneven)
+UNCOUNTED = names(lambda row: row.uncounted)
 
 NEED_ROOT = names(lambda row: row.needs == "root")
 NEED_OTHERS = names(lambda row: row.needs == "others")
@@ -141,7 +151,7 @@ class Operation:
         given = _parameters(function)
         self.name = name
         self.tensor = _first(given, TENSORS)
-        self.group = _first(given, ("group",))
+        self.group = _first(given, GROUPS)
         self.root = _first(given, ROOTS)
         self.group_root = _first(given, GROUP_ROOTS)
         self.asynchronous = _first(given, ("async_op",))
@@ -149,7 +159,8 @@ class Operation:
         self.reduces = self.reduction is not ABSENT
         self.always_async = name in ALWAYS_ASYNC
         self.collective = name not in POINT_TO_POINT
-        self.uneven = name in UNEVEN
+        self.uncounted = name in UNCOUNTED
+        self.uneven = self.uncounted or name in UNEVEN
         self.rooted = self.root is not ABSENT or self.group_root is not ABSENT
         self.special = SPECIAL.get(name)
 
@@ -161,7 +172,12 @@ class Operation:
 
 
 def uneven_parts(operation, args, kwargs, group, rank):
-    """Returns how many operations gloo counts for one call that the other ranks of the group need not make."""
+    """Returns how many operations gloo counts for one call that the other ranks of the group need not make.
+
+    -1: the call is one that all of them make, and not counted.
+    """
+    if operation.uncounted:
+        return -1
     if operation.name in MONITORED:
         return 2 * (len(group.ranks) - 1) if group.ranks and group.ranks[0] == rank else 2
     if operation.name in BATCHES:

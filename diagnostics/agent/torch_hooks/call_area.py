@@ -38,7 +38,7 @@ class Group:
     def __init__(self, name, ranks, numbered=True):
         self.name, self.ranks = name, ranks  # id of the name, global ranks
         self.calls, self.hash = 0, _START
-        self.uneven = 0  # operations its counter has counted that not all its ranks make: send, recv
+        self.uneven = 0  # what its counter has counted that not all its ranks make (send, recv), less what it left out
         self.numbered = numbered  # its own counter can be asked
         self.at = self.checkpoints = None
 
@@ -118,7 +118,7 @@ class CallArea:
             self._words[group.checkpoints + slot] = new
 
     def count_uneven(self, group, operations):
-        """Adds operations that the group's counter counts and other ranks of it need not make."""
+        """Adds operations that the group's counter counts and other ranks need not make, -1 for one it leaves out."""
         group.uneven += operations
         if group.at is not None:
             struct.pack_into("<I", self._area, group.at + layout.GROUP_UNEVEN_OFFSET, group.uneven & 0xFFFFFFFF)

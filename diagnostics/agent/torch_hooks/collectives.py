@@ -123,7 +123,7 @@ class Collectives:
             self._area.leave(slot, failed)
             if uneven is not None:
                 handle, group, raw, parts = uneven
-                # NCCL counts none of them; another thread's are not this call's.
+                # NCCL counts none of the uneven ones; another thread's are not this call's.
                 self._area.count_uneven(group, min(parts, handle._get_sequence_number_for_group() - raw))
             if call is not None and result is not None:
                 for work in result if isinstance(result, (list, tuple)) else (result,):

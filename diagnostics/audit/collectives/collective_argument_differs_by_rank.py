@@ -184,7 +184,7 @@ def _chosen_operators(file: ProjectFile, project: Project, tests: RankPredicates
 
 
 def _group(one: CollectiveCallSite, file: ProjectFile, project: Project, tests: RankPredicates) -> Iterator[Violation]:
-    value = one.argument("group")
+    value = one.argument(operations.GROUP.get(one.op, "group"))
     choice = _choice(value, one.function, tests) if value is not None else None
     if choice is None:
         return

@@ -42,7 +42,7 @@ from diagnostics.static.spmd.divergent_branch import DivergenceShape
 CODE = "A209"
 NAME = "new-group-not-by-all"
 SEVERITY = Severity.ERROR
-WORDS = (*operations.GROUP_MAKERS, "new_subgroups_by_enumeration")
+WORDS = operations.GROUP_MAKERS
 CHECKLIST = "every rank makes every group"
 
 

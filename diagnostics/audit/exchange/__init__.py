@@ -1,1 +1,1 @@
-"""Rules A218 to A249: what ranks hand to each other: handles, slots, roots, gradients."""
+"""Rules A218 to A249: what ranks hand to each other: handles, slots, roots, gradients; and meetings for nothing."""

@@ -39,7 +39,6 @@ NAME = "root-not-in-group"
 SEVERITY = Severity.ERROR
 WORDS = tuple(operations.ROOTED)
 CHECKLIST = "roots within a group are ranks of that group"
-_SUBGROUPS = ("new_subgroups", "new_subgroups_by_enumeration")
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -77,7 +76,7 @@ def _is_one_of_many(origin: Origin, project: Project) -> bool:
     if not isinstance(value, ast.Call):
         return False
     name = last_name(value.func)
-    if name in _SUBGROUPS:
+    if name in operations.SUBGROUP_MAKERS:
         return True
     if name == "get_group" and isinstance(value.func, ast.Attribute):
         return _has_dimensions(value.func.value, value, function, project)

@@ -43,7 +43,7 @@ class CollectiveCallSite:
         """Whether a group is named that may be another one than the world, or roots are counted within a group."""
         if any(one.arg in ("group_src", "group_dst", None) for one in self.call.keywords):
             return True
-        return not is_world(self.argument("group"))
+        return not is_world(self.argument(operations.GROUP.get(self.op, "group")))
 
 
 def is_world(group: ast.expr | None) -> bool:

@@ -25,6 +25,7 @@ from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
           "torch.distributed._functional_collectives.")  # fmt: skip
+_GROUPS = (*operations.GROUPS, "process_group")
 MOST_DEPTH = 12
 
 
@@ -304,8 +305,9 @@ def _is_true(value: ast.expr | None) -> bool:
 
 def _group(call: ast.Call, op: str) -> ast.expr | None:
     """Returns what is given as the group of an operation."""
-    value = _keyword(call, "group") or _keyword(call, "process_group")
+    value = next((value for name in _GROUPS if (value := _keyword(call, name)) is not None), None)
     parameters = operations.PARAMETERS.get(op, ())
-    at = parameters.index("group") if "group" in parameters else len(call.args)
+    name = operations.GROUP.get(op, "group")
+    at = parameters.index(name) if name in parameters else len(call.args)
     by_position = at < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args[: at + 1])
     return call.args[at] if value is None and by_position else value

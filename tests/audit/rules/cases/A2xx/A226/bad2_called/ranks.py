@@ -1,0 +1,5 @@
+import torch.distributed as dist
+
+
+def synchronise():
+    dist.monitored_barrier()
