@@ -46,20 +46,39 @@ def fate(made: Job) -> tuple[Fate, tuple[str, ...]]:
         ("_, status = spawn()\n_, status = os.waitpid(1, 0)", ("waitpid", 2), False),
         ("call(x)", ("call", 1), False),
         ("async def run():\n    await p.wait()", ("wait", 2), False),
-        ("p = Popen(x)\nif p.wait():\n    print('failed')", ("wait", 2), True),
-        ("p = Popen(x)\ncode = p.wait()\nprint(code)", ("wait", 2), True),
-        ("p = Popen(x)\nbad = p.wait() != 0\nif bad:\n    print('bad')\nelse:\n    print('good')", ("wait", 2), True),
+        # A code that is shown, or written down, and nothing more.
+        ("p = Popen(x)\nif p.wait():\n    print('failed')", ("wait", 2), False),
+        ("p = Popen(x)\ncode = p.wait()\nprint(code)", ("wait", 2), False),
+        ("p = Popen(x)\nbad = p.wait() != 0\nif bad:\n    print('bad')\nelse:\n    print('good')", ("wait", 2), False),
+        ("for x in trials:\n    if call(x):\n        print('failed')", ("call", 2), False),
+        ("p = Popen(x)\ncodes.append(p.wait())", ("wait", 2), False),
+        ("p = Popen(x)\nself.code = p.wait()", ("wait", 2), False),
+        ("_, status = spawn()\n_, status = os.waitpid(1, 0)\nprint(status)", ("waitpid", 2), False),
+        ("async def run():\n    if await p.wait():\n        print('failed')", ("wait", 2), False),
+        ("rows = []\nrows.append((x, call(x)))\nwriter.writerows(rows)", ("call", 2), False),
+        ("def run(x):\n    return call(x)\nfor x in y:\n    log.info('%s: %d', x, run(x))", ("call", 2), False),
+        ("if call(x):\n    log.error('failed')\n    sys.exit(0)\nevaluate()", ("call", 1), False),
+        ("def run(x):\n    return call(x)\ndef main():\n    run(1)\nmain()", ("call", 2), False),
+        ("class Job:\n    def go(self):\n        self.code = call(x)\njob.go()\nprint(job.code)", ("call", 3), False),
+        ("def run(x, codes):\n    codes[x] = call(x)\ncodes = {}\nrun(1, codes)\nprint(codes)", ("call", 2), False),
+        # One that decides, or goes where that is not seen.
         ("p = Popen(x)\nif p.wait():\n    raise SystemExit(1)", ("wait", 2), True),
         ("p = Popen(x)\nif p.wait():\n    print('failed')\n    retry()", ("wait", 2), True),
-        ("for x in trials:\n    if call(x):\n        print('failed')", ("call", 2), True),
         ("def run():\n    code = call(x)\n    print(code)\n    return code", ("call", 2), True),
-        ("p = Popen(x)\ncodes.append(p.wait())", ("wait", 2), True),
-        ("p = Popen(x)\nself.code = p.wait()", ("wait", 2), True),
         ("p = Popen(x)\nwhile not p.poll():\n    sleep(1)", ("poll", 2), True),
         ("p = Popen(x)\nassert p.returncode == 1", ("returncode", 2), True),
-        ("_, status = spawn()\n_, status = os.waitpid(1, 0)\nprint(status)", ("waitpid", 2), True),
         ("return_code = call(x)\nsys.exit(return_code)", ("call", 1), True),
-        ("async def run():\n    if await p.wait():\n        print('failed')", ("wait", 2), True),
+        ("codes = [call(x) for x in y]\nsys.exit(max(codes))", ("call", 1), True),
+        ("codes = [call(x) for x in y]\nfailed = [x for x, c in zip(y, codes) if c]\nretry(failed)", ("call", 1), True),
+        ("for x in y:\n    if call(x) == 0:\n        break\n    print('next')", ("call", 2), True),
+        ("if call(x) == 0:\n    sys.exit(0)\nsmaller()", ("call", 1), True),
+        (
+            "class Job:\n    def go(self):\n        self.code = call(x)\njob.go()\nif job.code:\n    retry()",
+            ("call", 3),
+            True,
+        ),
+        ("def run(x, codes):\n    codes[x] = call(x)\ncodes = {}\nrun(1, codes)\ncheck(codes)", ("call", 2), True),
+        ("def run(x):\n    return call(x)\ndef main():\n    return run(1)\nsys.exit(main())", ("call", 2), True),
         ("", ("wait", 2), True),  # no source: nothing is known to be dropped
     ],
 )
@@ -85,7 +104,7 @@ KEPT = "return_exceptions=True"
         (RAISES, f"check(await asyncio.gather(fit(1), {KEPT}))", HANDLED),
         (RAISES, "await asyncio.create_task(fit(1))", HANDLED),
         (RAISES, f"await asyncio.gather(fit(1), {KEPT})\n    await fit(2)", HANDLED),
-        ("if await p.wait(): failed.append(x)", f"await asyncio.gather(fit(1), {KEPT})", HANDLED),
+        ("if await p.wait(): failed.append(x)", f"await asyncio.gather(fit(1), {KEPT})\n    retry(failed)", HANDLED),
     ],
 )
 def test_what_a_coroutine_raises_for_a_code_is_dropped_where_nobody_looks_at_what_gather_collected(
@@ -144,7 +163,7 @@ def test_suppress_drops_what_pytest_raises_expects(tmp_path: Path) -> None:
 
 
 def test_one_trial_of_many_may_fail_where_the_handler_says_so(tmp_path: Path) -> None:
-    other = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9), rank=1)
+    other = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9))
     source = "try:\n    run(x)\nexcept Exception:\n    print('failed')"
     assert fate(a_driver(tmp_path, source, ("raised", 2), others=(other,)))[0] is Fate.HANDLED
 
@@ -308,8 +327,8 @@ def test_what_the_standard_library_took_is_nobodys_lie(tmp_path: Path) -> None:
     [
         ("run(x)\nif not os.path.exists('model.pt'):\n    smaller()", Fate.UNKNOWN),
         ("run(x)\nif Path('model.pt').exists():\n    sys.exit()\nsmaller()", Fate.UNKNOWN),
-        ("run(x)\ntext = Path('log').read_text()\nbest = text if 'done' in text else None", Fate.UNKNOWN),
-        ("run(x)\ntry:\n    best = json.load(open('best'))\nexcept OSError:\n    best = {}", Fate.UNKNOWN),
+        ("run(x)\ntext = Path('log').read_text()\nuse(text if 'done' in text else None)", Fate.UNKNOWN),
+        ("run(x)\ntry:\n    best = json.load(open('best'))\nexcept OSError:\n    best = {}\nuse(best)", Fate.UNKNOWN),
         ("out = run(x, capture_output=True).stdout\nif 'loss' in out:\n    smaller()", Fate.UNKNOWN),
         ("p = Popen(x)\nscore = float(p.communicate()[0])", Fate.UNKNOWN),
         ("run(x)\nif os.path.exists('model.pt'):\n    print('there')", Fate.DROPPED),
@@ -317,7 +336,8 @@ def test_what_the_standard_library_took_is_nobodys_lie(tmp_path: Path) -> None:
         ("p = Popen(x)\nwhile not os.path.exists('model.pt'):\n    time.sleep(1)", Fate.DROPPED),
         ("out = run(x, capture_output=True).stdout\nprint(out)", Fate.DROPPED),
         ("p = Popen(x)\nfor line in p.stdout:\n    sys.stdout.write(line)", Fate.DROPPED),
-        ("p = Popen(x)\nfor line in p.stdout:\n    losses.append(float(line))", Fate.UNKNOWN),
+        ("p = Popen(x)\nfor line in p.stdout:\n    losses.append(float(line))\nuse(losses)", Fate.UNKNOWN),
+        ("p = Popen(x)\nfor line in p.stdout:\n    losses.append(float(line))\nprint(min(losses))", Fate.DROPPED),
         ("run(x, stdout=sys.stdout)", Fate.DROPPED),
     ],
 )

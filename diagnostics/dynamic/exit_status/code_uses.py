@@ -1,38 +1,13 @@
-"""Whether what a line of a Python program got from a call or an attribute went anywhere. Pure."""
+"""Whether what a line of a Python program got from a call was looked at. Pure."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 from diagnostics.static.program.source_file import SourceFile
-
-_ATTRIBUTES = ("returncode", "exitcode")
-_GIVING = {
-    "wait": ("wait", "poll"), "poll": ("wait", "poll"), "call": ("call",), "close": ("close",),
-    "getstatusoutput": ("getstatusoutput",), "system": ("system",),
-    "waitpid": ("waitpid", "wait", "wait3", "wait4", "waitid"),
-}  # fmt: skip
-
-
-def code_is_used(source: SourceFile, line: int, how: str) -> bool:
-    """Whether a code that was read or handed over at a line went anywhere; where the source does not tell, it did."""
-    if source.tree is None:
-        return True
-    nodes = [node for node in walk(source.tree) if spans(node, line)]
-    on_line = reads_of(nodes, line, how)
-    if not on_line:
-        return True
-    above = {child: node for node in (source.tree, *nodes) for child in ast.iter_child_nodes(node)}
-    loaded = loaded_names(source)
-    return any(_goes_somewhere(node, above, loaded, pairs=how == "waitpid") for node in on_line)
-
-
-def reads_of(nodes: Iterable[ast.AST], line: int, how: str) -> list[ast.AST]:
-    """Returns the attributes and calls among some nodes that give a line the code in that way."""
-    return [node for node in nodes if spans(node, line) and _is_meant(node, how)]
 
 
 def result_is_used(source: SourceFile, line: int, functions: Sequence[str]) -> bool:
@@ -62,29 +37,20 @@ def loaded_names(source: SourceFile) -> frozenset[str]:
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
-def is_read(target: ast.expr, loaded: frozenset[str], *, pairs: bool = False) -> bool:
-    """Whether what is assigned is looked at anywhere in the file; of `pairs` the second."""
+def is_read(target: ast.expr, loaded: frozenset[str]) -> bool:
+    """Whether what is assigned is looked at anywhere in the file."""
     if isinstance(target, ast.Name):
         return target.id in loaded
     if isinstance(target, (ast.Tuple, ast.List)):
-        parts: Sequence[ast.expr] = target.elts[1:] if pairs else target.elts  # the first is the pid
-        return any(is_read(one, loaded, pairs=pairs) for one in parts)
+        return any(is_read(one, loaded) for one in target.elts)
     return True
-
-
-def _is_meant(node: ast.AST, how: str) -> bool:
-    if how in _ATTRIBUTES:
-        return isinstance(node, ast.Attribute) and node.attr == how
-    return isinstance(node, ast.Call) and _called(node) in _GIVING.get(how, (how,))
 
 
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _goes_somewhere(
-    node: ast.AST, above: dict[ast.AST, ast.AST], loaded: frozenset[str], *, pairs: bool = False
-) -> bool:
+def _goes_somewhere(node: ast.AST, above: dict[ast.AST, ast.AST], loaded: frozenset[str]) -> bool:
     parent = above.get(node)
     while isinstance(parent, (ast.Await, ast.ListComp, ast.GeneratorExp, ast.List, ast.Tuple, ast.NamedExpr)):
         if isinstance(parent, ast.NamedExpr) and parent.target.id in loaded:
@@ -96,5 +62,5 @@ def _goes_somewhere(
         return False
     if isinstance(parent, (ast.Assign, ast.AnnAssign)):
         targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-        return any(is_read(target, loaded, pairs=pairs) for target in targets)
+        return any(is_read(target, loaded) for target in targets)
     return True
