@@ -140,9 +140,10 @@ def test_what_a_test_expects_a_future_tells_or_nobody_saw_is_not_dropped(
         ("except Exception:\n    pass", Fate.DROPPED),
         ("except Exception:\n    logging.exception('failed')\n    sys.exit(0)", Fate.DROPPED),
         ("finally:\n    os._exit(0)", Fate.DROPPED),
-        ("except Exception:\n    failed.append(x)", Fate.HANDLED),
+        ("except Exception:\n    failed.append(x)\nprint(failed)", Fate.DROPPED),
+        ("except Exception:\n    failed.append(x)\nretry(failed)", Fate.HANDLED),
         ("except Exception:\n    run(smaller)", Fate.HANDLED),
-        ("except Exception:\n    ok = False", Fate.HANDLED),
+        ("except Exception:\n    ok = False\nsys.exit(0 if ok else 1)", Fate.HANDLED),
         ("except Exception:\n    print('again')\n    raise", Fate.HANDLED),  # who let it go on is not in this file
     ],
 )
@@ -280,15 +281,18 @@ YIELDING = "@contextmanager\ndef guard():\n    try:\n        yield\n    except E
         # What stands around a definition is not around its calls.
         ("try:\n    def main():\n        run(x)\nexcept Exception:\n    pass\nmain()", (3, 6), HANDLED),
         # What follows the call, an `else`, what is passed over, a value that is returned.
-        ("try:\n    run(x)\n    done = True\nexcept Exception:\n    pass", (2,), UNKNOWN),
+        ("try:\n    run(x)\n    done = True\nexcept Exception:\n    pass\nuse(done)", (2,), UNKNOWN),
+        ("try:\n    run(x)\n    done = True\nexcept Exception:\n    pass\nprint(done)", (2,), DROPPED),
         ("try:\n    run(x)\n    print('well')\nexcept Exception:\n    pass", (2,), DROPPED),
         ("try:\n    run(x)\nexcept Exception:\n    pass\nelse:\n    sys.exit()\nsmaller()", (2,), UNKNOWN),
-        ("with suppress(Exception):\n    run(x)\n    done = True", (2,), UNKNOWN),
-        ("try:\n    out = run(x)\nexcept Exception:\n    pass\nprint(out)", (2,), UNKNOWN),
+        ("with suppress(Exception):\n    run(x)\n    done = True\nuse(done)", (2,), UNKNOWN),
+        ("try:\n    out = run(x)\nexcept Exception:\n    pass\nuse(out)", (2,), UNKNOWN),
         ("try:\n    out = run(x)\nexcept Exception:\n    pass", (2,), DROPPED),
         ("for x in y:\n    try:\n        run(x)\n    except Exception:\n        continue\n    break", (3,), UNKNOWN),
         ("for x in y:\n    try:\n        run(x)\n    except Exception:\n        continue", (3,), DROPPED),
-        (MAIN % "except Exception: return None\n    return 1" + "code = main()\nprint(code)", (3, 6), UNKNOWN),
+        (MAIN % "except Exception: return None\n    return 1" + "code = main()\nuse(code)", (3, 6), HANDLED),
+        (MAIN % "except Exception: return None\n    return 1" + "code = main()\nprint(code)", (3, 6), DROPPED),
+        ("def f():\n    try:\n        run(x)\n        return\n    except: pass\n    smaller()", (3,), UNKNOWN),
         (MAIN % "except Exception: return None\n    return 1" + "main()", (3, 6), DROPPED),
         (MAIN % "except Exception: pass\n    return 0" + "sys.exit(main())", (3, 6), DROPPED),
         # What is written where others can read it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from enum import Enum, auto
 
-from diagnostics.dynamic.exit_status.handler_effects import says_only
+from diagnostics.dynamic.exit_status.saying_statements import says_only
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.functions import last_name
 
@@ -28,14 +28,16 @@ _WRITES = frozenset(
     ["write", "writelines", "writerow", "writerows", "writeheader", "dump", "safe_dump", "write_text", "write_bytes",
      "to_csv", "to_json", "savetxt", "print"]
 )  # fmt: skip
-STORES = frozenset(["append", "add", "extend", "insert", "appendleft", "update", "setdefault", "add_row"])
+STORES = frozenset(
+    ["append", "add", "extend", "insert", "appendleft", "update", "setdefault", "add_row", "put", "put_nowait"]
+)
 _POOLS = frozenset(
     ["submit", "map", "starmap", "imap", "imap_unordered", "apply", "apply_async", "map_async", "starmap_async",
      "run_in_executor", "to_thread"]
 )  # fmt: skip
 _IDLE = frozenset(
     ["sleep", "mkdir", "makedirs", "close", "flush", "terminate", "kill", "killpg", "send_signal", "join", "shutdown",
-     "acquire", "release", "basicConfig"]
+     "acquire", "release", "basicConfig", "wait"]
 )  # fmt: skip
 PARSES = frozenset(["float", "int", "loads", "load", "safe_load", "literal_eval"])  # they raise where nothing was left
 _BUILTINS = frozenset(
@@ -49,7 +51,7 @@ _METHODS = frozenset(
      "partition", "rpartition", "removeprefix", "removesuffix", "items", "values", "keys", "get", "copy", "deepcopy",
      "pop", "popleft", "most_common", "result", "exception", "done", "group", "groups", "groupdict", "search",
      "match", "fullmatch", "findall", "finditer", "compile", "sub", "item", "tolist", "read", "readline", "readlines",
-     "empty", "qsize", "get_nowait", "recv", "is_set", "__getitem__"]
+     "empty", "qsize", "get_nowait", "recv", "is_set", "poll", "is_alive", "communicate", "__getitem__"]
 )  # fmt: skip
 _OF_LIBRARIES = frozenset(
     ["WEXITSTATUS", "WIFEXITED", "WIFSIGNALED", "WTERMSIG", "waitstatus_to_exitcode", "Signals", "strsignal", "time",

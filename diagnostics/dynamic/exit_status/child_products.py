@@ -7,7 +7,7 @@ its queue stays empty.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
@@ -60,7 +60,7 @@ def look_at_products(
             continue
         scope = source.function_at(frame.line) or source.tree
         shared = _shared(source) if process else frozenset()
-        later = list(_with_called(_later(list(walk(scope)), frame.line), sources))
+        later = list(_with_called(_later(list(walk(scope)), frame.line), flow.functions))
         outputs = [node for node in walk(source.tree) if _is_output(node)] if not number else []
         found = flow.of_values([*outputs, *(one for one in later if _asks_for_file(one) or _takes(one, shared))])
         answers = [one for node in later if isinstance(node, ast.Try) for one in _answers(node, shared)]
@@ -75,13 +75,8 @@ def _later(nodes: list[ast.AST], line: int) -> list[ast.AST]:
     return [node for node in nodes if getattr(node, "lineno", 0) > line or id(node) in inside]
 
 
-def _with_called(nodes: Sequence[ast.AST], sources: Sequence[SourceFile]) -> Iterator[ast.AST]:
+def _with_called(nodes: Sequence[ast.AST], functions: Mapping[str, Sequence[ast.AST]]) -> Iterator[ast.AST]:
     """Yields some nodes, and those of the program's own functions that they call."""
-    functions: dict[str, list[ast.AST]] = {}
-    for source in sources:
-        for node in walk(source.tree) if source.tree is not None else ():
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                functions.setdefault(node.name, []).append(node)
     seen: set[int] = set()
     level = list(nodes)
     for _ in range(_DEEPEST):

@@ -29,8 +29,7 @@ def code_leads_to(source: SourceFile, line: int, how: str, sources: Sequence[Sou
     on_line = [node for node in walk(source.tree) if spans(node, line) and _is_meant(node, how)]
     if not on_line:
         return Consequence.ACTED_ON
-    every = [source, *(one for one in sources if one is not source)]
-    flow = FailureFlow(every)
+    flow = FailureFlow([source, *sources])
     paired = [target for node in on_line if how == "waitpid" for target in _status_targets(source, node)]
     return flow.of_names(paired) if paired else flow.of_values(on_line)
 

@@ -36,12 +36,15 @@ class Consequence(IntEnum):
 class FailureFlow:
     """Follows values through the files of one program; `worded` says that a branch on one of them said something.
 
+    Nodes are those of the first of several files that are the same one under two names.
+
     `leaves` says that values are what a child left behind: to ask whether there is one is a test, and to read a number
     out of it without one raises where it is missing.
     """
 
     def __init__(self, sources: Sequence[SourceFile], *, leaves: bool = False) -> None:
         self._index = SyntaxIndex(sources)
+        self.functions = self._index.functions
         self._leaves = leaves
         self._seen: set[tuple[object, ...]] = set()
         self._waiting: list[tuple[ast.AST, bool]] = []
@@ -63,6 +66,33 @@ class FailureFlow:
     def of_blocks(self, statements: Sequence[ast.stmt]) -> Consequence:
         """Returns what comes of statements that run, or do not, where something failed."""
         self._under(statements)
+        return self._run()
+
+    def of_interruption(
+        self, guard: ast.stmt, statement: ast.stmt, skipped: Sequence[ast.stmt], handler: Sequence[ast.stmt]
+    ) -> Consequence:
+        """Returns what comes of an exception that ended a statement inside of what guards it, and was handled.
+
+        What is behind the statement was skipped. Where that leaves, what follows runs only then; where the handler
+        does, only without it.
+        """
+        self._under([*handler, *skipped])
+        exits = any(map(leaves_with_0, own_nodes(skipped)))
+        self._under(self._index.passed_over(guard, [*handler, *skipped], exits=exits))
+        match statement:
+            case ast.Assign():
+                for target in statement.targets:
+                    self._store(target, decided=True)
+            case ast.AnnAssign() | ast.AugAssign():
+                self._store(statement.target, decided=True)
+            case ast.Return() if statement.value is not None:
+                self._given_back(self._index.function_of(statement), decided=True)
+            case ast.Expr():
+                pass
+            case ast.If() | ast.For() | ast.While() | ast.With() | ast.AsyncFor() | ast.AsyncWith():
+                self._under([*statement.body, *getattr(statement, "orelse", ())])
+            case _:
+                self._act()
         return self._run()
 
     def _run(self) -> Consequence:
@@ -289,7 +319,8 @@ class FailureFlow:
         self._under(arms)
         # To leave with 0 where a child failed is no answer to that.
         answers = self._leaves or is_success(block.test)
-        self._under(self._index.passed_over(block, exits=answers and any(map(leaves_with_0, own_nodes(arms)))))
+        exits = answers and any(map(leaves_with_0, own_nodes(arms)))
+        self._under(self._index.passed_over(block, arms, exits=exits))
 
     def _under(self, nodes: Sequence[ast.AST]) -> None:
         """Looks at what runs, or does not, by what a test of the value said."""
@@ -299,9 +330,12 @@ class FailureFlow:
             match node:
                 case ast.Raise() | ast.Assert():
                     self._act()
-                case ast.Return() | ast.Yield():
-                    if node.value is not None:
+                case ast.Return() | ast.Break():
+                    if getattr(node, "value", None) is not None:
                         self._given_back(self._index.function_of(node), decided=True)
+                    self._under(self._index.rounds_after(node))
+                case ast.Yield():
+                    self._given_back(self._index.function_of(node), decided=True)
                 case ast.Assign():
                     for target in node.targets:
                         self._store(target, decided=True)

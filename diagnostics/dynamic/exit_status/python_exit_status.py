@@ -107,7 +107,8 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
         )
     if how == "raised":
         kept = said.get("kept", "")
-        return what_became_of(job, read.path, folder, int(kept) if kept.isdigit() else None)
+        sources = [file for _, file in job_sources(job, process)]
+        return what_became_of(job, read.path, folder, int(kept) if kept.isdigit() else None, sources)
     if how == "unseen":
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
     frames = user_frames(read.path, agent_folder=folder)

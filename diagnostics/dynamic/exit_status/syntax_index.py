@@ -204,43 +204,40 @@ class SyntaxIndex:
             yield one
             yield from getattr(one, "generators", ())
 
-    def passed_over(self, block: ast.stmt, *, exits: bool) -> list[ast.stmt]:
-        """Returns the statements that an arm of a branch which leaves its loop or function passes over.
+    def passed_over(self, block: ast.stmt, arms: Sequence[ast.stmt], *, exits: bool = False) -> list[ast.stmt]:
+        """Returns the statements that arms of a block which leave their loop or function pass over.
 
         `exits` says that one leaves the program.
         """
-        inside = list(own_nodes([block]))
-        returns = exits or any(isinstance(one, ast.Return) for one in inside)
-        breaks = any(
-            isinstance(one, ast.Break) and self._loop_of(one) is not self._loop_inside(one, block) for one in inside
+        inside = list(own_nodes(arms))
+        whole = exits or any(isinstance(one, ast.Return) for one in inside)
+        rounds = whole or any(
+            isinstance(one, ast.Break | ast.Continue) and self._loop_of(one) is self._loop_of(block) for one in inside
         )
-        continues = any(isinstance(one, ast.Continue) for one in inside)
         found: list[ast.stmt] = []
         node: ast.AST = block
         for above in self._ancestors(block):
-            if not (returns or breaks or continues):
-                break
+            if isinstance(above, DEFINITIONS) or not (whole or rounds):
+                return [*found, *self._behind(above, node)] if whole or rounds else found
             found += self._behind(above, node)
-            if isinstance(above, _LOOPS):
-                if returns or breaks:  # the rounds that were to come, too
-                    found += [*above.body, *above.orelse]
-                breaks = continues = False
-            if isinstance(above, DEFINITIONS):
-                break
+            rounds = rounds and not isinstance(above, _LOOPS)
             node = above
         return found
 
-    def _loop_of(self, node: ast.AST) -> ast.AST | None:
-        return next((one for one in self._ancestors(node) if isinstance(one, _LOOPS)), None)
+    def rounds_after(self, leaving: ast.stmt) -> list[ast.stmt]:
+        """Returns what the loops that a `break` or a `return` ends would have run."""
+        found: list[ast.stmt] = []
+        for above in self._ancestors(leaving):
+            if isinstance(above, DEFINITIONS):
+                break
+            if isinstance(above, _LOOPS):
+                found += [*above.body, *above.orelse]
+                if isinstance(leaving, ast.Break):
+                    break
+        return found
 
-    def _loop_inside(self, node: ast.AST, block: ast.AST) -> ast.AST | None:
-        """Returns the loop around a node that stands inside of a block."""
-        for one in self._ancestors(node):
-            if one is block:
-                return None
-            if isinstance(one, _LOOPS):
-                return one
-        return None
+    def _loop_of(self, node: ast.AST) -> ast.AST | None:
+        return next((one for one in self._ancestors(node) if isinstance(one, (*_LOOPS, *DEFINITIONS))), None)
 
     @staticmethod
     def _behind(above: ast.AST, node: ast.AST) -> list[ast.stmt]:
