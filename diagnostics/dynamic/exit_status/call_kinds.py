@@ -39,6 +39,7 @@ _IDLE = frozenset(
     ["sleep", "mkdir", "makedirs", "close", "flush", "terminate", "kill", "killpg", "send_signal", "join", "shutdown",
      "acquire", "release", "basicConfig", "wait"]
 )  # fmt: skip
+COUNTS = frozenset(["empty", "qsize", "full"])
 PARSES = frozenset(["float", "int", "loads", "load", "safe_load", "literal_eval"])  # they raise where nothing was left
 _BUILTINS = frozenset(
     ["str", "bool", "len", "sum", "max", "min", "sorted", "any", "all", "list", "tuple", "dict", "set", "frozenset",

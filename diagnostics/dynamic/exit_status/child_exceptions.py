@@ -15,9 +15,10 @@ from diagnostics.core.frames import owner_of
 from diagnostics.dynamic.exit_status.call_kinds import CallKind, call_kind
 from diagnostics.dynamic.exit_status.caught_types import CHILD_FAILED, Catches, RaisedType, catches, raised_by
 from diagnostics.dynamic.exit_status.enclosing_statements import Enclosing, enclosing
-from diagnostics.dynamic.exit_status.failure_flow import Consequence, FailureFlow
+from diagnostics.dynamic.exit_status.failure_flow import FailureFlow
 from diagnostics.dynamic.exit_status.own_context_managers import own_manager
 from diagnostics.dynamic.exit_status.syntax_index import own_nodes
+from diagnostics.dynamic.exit_status.value_carriers import Consequence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.launch_files.status_flow import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk

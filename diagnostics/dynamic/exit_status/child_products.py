@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.exit_status.failure_flow import Consequence, FailureFlow
+from diagnostics.dynamic.exit_status.failure_flow import FailureFlow
+from diagnostics.dynamic.exit_status.value_carriers import Consequence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from diagnostics.dynamic.exit_status.failure_flow import Consequence, FailureFlow
+from diagnostics.dynamic.exit_status.failure_flow import FailureFlow
+from diagnostics.dynamic.exit_status.value_carriers import Consequence
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
 from diagnostics.static.program.functions import last_name

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from enum import IntEnum
 
-from diagnostics.dynamic.exit_status.call_kinds import PARSES, CallKind, call_kind, leaves_with_0
+from diagnostics.dynamic.exit_status.call_kinds import COUNTS, PARSES, CallKind, call_kind, leaves_with_0
 from diagnostics.dynamic.exit_status.syntax_index import SyntaxIndex, is_main_test, is_success, own_nodes
+from diagnostics.dynamic.exit_status.value_carriers import Consequence, ValueCarriers
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.source_file import SourceFile
 
-_MOST = 3000  # values and blocks that are followed: who needs more is not understood
 # Expressions that hold a value, or are made of it, and do nothing else.
 _HOLDING = (
     ast.Await, ast.Starred, ast.FormattedValue, ast.JoinedStr, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.List, ast.Set,
@@ -24,16 +23,7 @@ _HOLDING = (
 )  # fmt: skip
 
 
-class Consequence(IntEnum):
-    """The most that comes of a value."""
-
-    NOTHING = 0
-    SAID = 1  # printed, logged, written down
-    RECORDED = 2  # what it decided is kept, and then said
-    ACTED_ON = 3  # something else is done, or it goes where that cannot be seen
-
-
-class FailureFlow:
+class FailureFlow(ValueCarriers):
     """Follows values through the files of one program; `worded` says that a branch on one of them said something.
 
     Nodes are those of the first of several files that are the same one under two names.
@@ -43,12 +33,9 @@ class FailureFlow:
     """
 
     def __init__(self, sources: Sequence[SourceFile], *, leaves: bool = False) -> None:
-        self._index = SyntaxIndex(sources)
+        super().__init__(SyntaxIndex(sources))
         self.functions = self._index.functions
         self._leaves = leaves
-        self._seen: set[tuple[object, ...]] = set()
-        self._waiting: list[tuple[ast.AST, bool]] = []
-        self._most = Consequence.NOTHING
         self.worded = False
 
     def of_values(self, nodes: Iterable[ast.AST]) -> Consequence:
@@ -100,26 +87,6 @@ class FailureFlow:
             node, decided = self._waiting.pop()
             self._rise(node, self._index.above.get(node), decided)
         return self._most
-
-    def _reach(self, found: Consequence, *, decided: bool = False) -> None:
-        if decided and found is Consequence.SAID:
-            found = Consequence.RECORDED
-        self._most = max(self._most, found)
-
-    def _act(self) -> None:
-        self._reach(Consequence.ACTED_ON)
-
-    def _first_time(self, *key: object) -> bool:
-        if key in self._seen:
-            return False
-        self._seen.add(key)
-        if len(self._seen) > _MOST:
-            self._act()
-        return True
-
-    def _add(self, node: ast.AST, *, decided: bool) -> None:
-        if self._first_time("value", id(node), decided):
-            self._waiting.append((node, decided))
 
     # What holds the value.
 
@@ -173,7 +140,7 @@ class FailureFlow:
                 self._store(parent.target, decided=decided)
             case ast.For() | ast.AsyncFor():
                 self._store(parent.target, decided=decided)
-                self._under([*parent.body, *parent.orelse])
+                self._under([*parent.body, *parent.orelse], tested=decided)
             case ast.withitem():
                 if parent.optional_vars is not None:
                     self._store(parent.optional_vars, decided=decided)
@@ -203,6 +170,8 @@ class FailureFlow:
             self._add(parent, decided=decided)
             return
         match call_kind(call):
+            case CallKind.MAKES if parent.attr in COUNTS and not self._leaves:
+                return  # whether a queue has anything, not what that is
             case CallKind.MAKES:
                 self._add(call, decided=decided)
             case CallKind.STORES | CallKind.IDLE | CallKind.SAYS | CallKind.WRITES:
@@ -261,55 +230,6 @@ class FailureFlow:
         if getattr(function, "name", "") == "__init__":
             self._add(call, decided=decided)
 
-    def _store(self, target: ast.AST, *, decided: bool) -> None:
-        match target:
-            case ast.Name():
-                scope = self._index.scope_of(target)
-                self._carry(scope, target.id, decided=decided)
-                if not isinstance(target.ctx, ast.Store):
-                    self._changed_parameter(scope, target.id, decided)
-            case ast.Attribute():
-                self._carry_attribute(target.attr, decided=decided)
-            case ast.Subscript() | ast.Starred():
-                self._store(target.value, decided=decided)
-            case ast.Tuple() | ast.List():
-                for one in target.elts:
-                    self._store(one, decided=decided)
-            case ast.Call() if call_kind(target) in (CallKind.MAKES, CallKind.STORES) and target.args:
-                # `table.setdefault(name, []).append(code)`
-                inner = target.func.value if isinstance(target.func, ast.Attribute) else target.args[0]
-                self._store(inner, decided=decided)
-            case _:
-                self._act()
-
-    def _changed_parameter(self, scope: ast.AST, name: str, decided: bool) -> None:
-        """What a function puts into an object that it was given is in the hands of who gave it."""
-        if name not in self._index.parameters(scope) or not self._first_time("changed", id(scope), name):
-            return
-        for call in self._index.calls_of(scope):
-            for given in self._index.given_for(scope, call, name):
-                if isinstance(given, ast.Name | ast.Attribute | ast.Subscript):
-                    self._store(given, decided=decided)
-
-    def _carry(self, scope: ast.AST, name: str, *, decided: bool) -> None:
-        if self._first_time("name", id(scope), name, decided):
-            for load in self._index.loads(scope, name):
-                self._add(load, decided=decided)
-
-    def _carry_attribute(self, name: str, *, decided: bool) -> None:
-        if self._first_time("attribute", name, decided):
-            for load in self._index.attributes[name]:
-                self._add(load, decided=decided)
-
-    def _given_back(self, function: ast.AST | None, *, decided: bool) -> None:
-        if function is None or not self._first_time("result", id(function), decided):
-            return
-        uses, whole = self._index.uses_of(function)
-        if not whole:
-            self._act()
-        for use in uses:
-            self._add(use, decided=decided)
-
     # What a test of it decides.
 
     def _branch(self, block: ast.If) -> None:
@@ -322,47 +242,47 @@ class FailureFlow:
         exits = answers and any(map(leaves_with_0, own_nodes(arms)))
         self._under(self._index.passed_over(block, arms, exits=exits))
 
-    def _under(self, nodes: Sequence[ast.AST]) -> None:
-        """Looks at what runs, or does not, by what a test of the value said."""
+    def _under(self, nodes: Sequence[ast.AST], *, tested: bool = True) -> None:
+        """Looks at what runs, or does not, by what a test of the value said; a loop over values is no test of them."""
         for node in own_nodes(nodes):
-            if not self._first_time("under", id(node)) or self._most is Consequence.ACTED_ON:
+            if not self._first_time("under", id(node), tested) or self._most is Consequence.ACTED_ON:
                 continue
             match node:
                 case ast.Raise() | ast.Assert():
                     self._act()
                 case ast.Return() | ast.Break():
                     if getattr(node, "value", None) is not None:
-                        self._given_back(self._index.function_of(node), decided=True)
-                    self._under(self._index.rounds_after(node))
+                        self._given_back(self._index.function_of(node), decided=tested)
+                    self._under(self._index.rounds_after(node), tested=tested)
                 case ast.Yield():
-                    self._given_back(self._index.function_of(node), decided=True)
+                    self._given_back(self._index.function_of(node), decided=tested)
                 case ast.Assign():
                     for target in node.targets:
-                        self._store(target, decided=True)
+                        self._store(target, decided=tested)
                 case ast.AugAssign() | ast.AnnAssign() | ast.For() | ast.AsyncFor() | ast.NamedExpr():
-                    self._store(node.target, decided=True)
+                    self._store(node.target, decided=tested)
                 case ast.withitem() if node.optional_vars is not None:
-                    self._store(node.optional_vars, decided=True)
+                    self._store(node.optional_vars, decided=tested)
                 case ast.Delete():
                     for target in node.targets:
-                        self._store(target, decided=True)
+                        self._store(target, decided=tested)
                 case ast.Call():
-                    self._call_under(node)
+                    self._call_under(node, tested=tested)
 
-    def _call_under(self, call: ast.Call) -> None:
+    def _call_under(self, call: ast.Call, *, tested: bool) -> None:
         own = self._index.own_functions(call)
         kind = call_kind(call)
         if own and (isinstance(call.func, ast.Name) or kind is CallKind.UNKNOWN):
             for function in own:
-                self._under(getattr(function, "body", ()))
+                self._under(getattr(function, "body", ()), tested=tested)
             return
         match kind:
             case CallKind.SAYS:
                 self._reach(Consequence.SAID)
             case CallKind.WRITES:
-                self._reach(Consequence.RECORDED)
+                self._reach(Consequence.RECORDED if tested else Consequence.SAID)
             case CallKind.STORES if isinstance(call.func, ast.Attribute):
-                self._store(call.func.value, decided=True)
+                self._store(call.func.value, decided=tested)
             case CallKind.MAKES | CallKind.IDLE | CallKind.LEAVES_WITH_0 | CallKind.STORES:
                 return
             case _ if last_name(call.func) in self._index.classes:

@@ -14,9 +14,9 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
 from diagnostics.dynamic.exit_status.child_products import ProductsLook, look_at_products
 from diagnostics.dynamic.exit_status.code_reads import code_leads_to
-from diagnostics.dynamic.exit_status.failure_flow import Consequence
 from diagnostics.dynamic.exit_status.handed_over import handing_over
 from diagnostics.dynamic.exit_status.unasked_coroutines import unasked_line
+from diagnostics.dynamic.exit_status.value_carriers import Consequence
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources

@@ -85,8 +85,7 @@ class SyntaxIndex:
         return last
 
     def _binds_in(self, whole: ast.AST, name: str) -> bool:
-        targets = (part.target for part in getattr(whole, "generators", ()))
-        return any(isinstance(one, ast.Name) and one.id == name for target in targets for one in walk(target))
+        return any(_has_name(part.target, name) for part in getattr(whole, "generators", ()))
 
     def _bound(self, function: ast.AST) -> frozenset[str]:
         """Returns the names that are a function's own."""
@@ -102,12 +101,25 @@ class SyntaxIndex:
     def _bounds(self) -> dict[ast.AST, frozenset[str]]:
         return {}
 
-    def loads(self, scope: ast.AST, name: str) -> Iterator[ast.Name]:
-        """Yields where a name that a scope binds is looked at."""
+    def loads(self, scope: ast.AST, name: str, bound: ast.Name | None = None) -> Iterator[ast.Name]:
+        """Yields where a name that a scope binds is looked at; where it is `bound` in one place, where that gets."""
         importing = {id(tree) for tree in self._imported[name]} if isinstance(scope, ast.Module) else set()
         for node in self._names[name]:
-            if isinstance(node.ctx, ast.Load) and ((found := self.scope_of(node)) is scope or id(found) in importing):
+            if not isinstance(node.ctx, ast.Load) or (bound is not None and not self._reaches(bound, node)):
+                continue
+            if (found := self.scope_of(node)) is scope or id(found) in importing:
                 yield node
+
+    def _reaches(self, bound: ast.Name, load: ast.Name) -> bool:
+        """Whether what a name is bound to in one place can be what it holds in another one."""
+        if self.function_of(bound) is not self.function_of(load):
+            return True
+        around = set(self._ancestors(bound))
+        loops = [one for one in self._ancestors(load) if isinstance(one, _LOOPS)]
+        rebound = [one for one in loops if not isinstance(one, ast.While) and _has_name(one.target, load.id)]
+        if any(one not in around and bound not in walk(one.target) for one in rebound):
+            return False
+        return load.lineno >= bound.lineno or any(one in around for one in loops)
 
     # Functions, and what they are given.
 
@@ -250,6 +262,10 @@ class SyntaxIndex:
 
 def _is_named(node: ast.AST, name: str) -> bool:
     return isinstance(node, DEFINITIONS) and node.name == name
+
+
+def _has_name(target: ast.AST, name: str) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in walk(target))
 
 
 def is_success(test: ast.expr) -> bool:
