@@ -363,6 +363,24 @@ def test_a_rank_that_fails_on_what_its_dead_thread_left_has_its_cause_there(
     assert found == (("thread-exception", (0,), ("feed.py:6", "feed.py:13")) if expected else None)
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("x = feed.slots.get()\n    if x is None: x = load()", False),
+        ("x = feed.slots.get()\n    if x is None: return", True),
+        ("x = feed.slots.get()\n    if x is not None: y = train(x)", True),
+    ],
+)
+def test_what_a_dead_thread_did_not_hand_over_is_missing_where_nothing_takes_its_place(
+    line: str, expected: bool, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/feed.py"
+    thread = raised("KeyError: 'q'", f"{file}:6", how=ExceptionSource.THREAD)
+    process = a_process(agent=agent(steps=9), raised=(thread,))
+    job = a_job(process, code=0, cwd=tmp_path, files={"feed.py": FEED % line})
+    assert (thread_dies.match(job) is not None) is expected
+
+
 def test_an_exception_that_a_thread_caught_and_answered_with_nothing_is_the_cause_of_what_fails_on_that(
     tmp_path: Path,
 ) -> None:

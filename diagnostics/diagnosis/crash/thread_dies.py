@@ -21,7 +21,7 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed, natural_outcome
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, root_exception
-from diagnostics.dynamic.failures.thread_products import fails_on_products
+from diagnostics.dynamic.failures.thread_products import answers_what_is_missing, fails_on_products
 from diagnostics.dynamic.job.evidence import end_evidence, names_of, path_evidence, source_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 
@@ -98,7 +98,7 @@ def _cost(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
     optimizer = process.agent is not None and process.agent.last_event("optimizer") is not None
     if not job.failed and most == 0 and optimizer and process.agent is not None and not process.agent.steps.backwards:
         return "no rank made an optimizer step"
-    if not job.failed and _fills_a_queue(job, raised):
+    if not job.failed and _fills_a_queue(job, raised) and not answers_what_is_missing(job, process, raised):
         return f"what it was to hand over is missing, and the job says success after {process.steps} optimizer steps"
     return ""
 

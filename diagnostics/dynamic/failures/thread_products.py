@@ -47,6 +47,35 @@ def fails_on_products(job: Job, process: JobProcess, thread: ExceptionRecord, fa
     return any(filled & names for names in used)
 
 
+def answers_what_is_missing(job: Job, process: JobProcess, thread: ExceptionRecord) -> bool:
+    """Whether the program asks what it took out of such an object for `None`, and goes on with something else."""
+    filled = {name for one in thread.user_path for name in _filled_by(job.sources.file(one.file), one.line)}
+    for _, source in job_sources(job, process):
+        nodes = list(walk(source.tree)) if source.tree is not None else []
+        taken = {name for node in nodes for name in _taken(node, filled)}
+        if any(isinstance(node, ast.If) and _names(walk(node.test)) & taken and _goes_on(node) for node in nodes):
+            return True
+    return False
+
+
+def _taken(node: ast.AST, filled: set[str]) -> set[str]:
+    """Returns the names that an assignment gives what comes out of one of some objects."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return set()
+    takes = isinstance(node.value.func, ast.Attribute) and last_name(node.value.func.value) in filled
+    return _names(node.targets) if takes else set()
+
+
+def _goes_on(block: ast.If) -> bool:
+    """Whether a branch, where nothing was there, makes something by a call, and does not leave."""
+    test = block.test
+    is_none = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is)
+    is_not = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    inside = [one for statement in (block.body if is_none or is_not else block.orelse) for one in walk(statement)]
+    leaves = any(isinstance(one, ast.Break | ast.Return | ast.Raise) for one in inside)
+    return not leaves and any(isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) for one in inside)
+
+
 def _filled_by(source: SourceFile, line: int) -> set[str]:
     """Returns the names of what the function at a line puts things into that others see, too."""
     function = source.function_at(line)
