@@ -169,6 +169,31 @@ def test_one_trial_of_many_may_fail_where_the_handler_says_so(tmp_path: Path) ->
     assert fate(a_driver(tmp_path, source, ("raised", 2), others=(other,)))[0] is Fate.HANDLED
 
 
+SWEEP = "rows = []\nfor x in grid:\n    code = call(x)\n    %s\nprint(rows)"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("rows.append((x, 'ok' if code == 0 else 'failed'))", HANDLED),  # a trial that the program calls failed
+        ("rows.append((x, code))", DROPPED),
+        ("if code == 0: rows.append(x)", HANDLED),
+        ("print('failed' if code else 'ok')", DROPPED),
+        ("if code: print('failed')", DROPPED),
+        ("log.info('%s: %d', x, code)", DROPPED),
+    ],
+)
+def test_a_trial_that_its_driver_marks_as_failed_beside_others_was_meant_to_be_possible(
+    said: str, expected: Fate, tmp_path: Path
+) -> None:
+    trial = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9), began_s=5.0)
+    mate = a_process(3, argv=("python", "train.py", "--rank", "1"), agent=agent(steps=9), rank=1)
+    source = SWEEP % said
+    assert fate(a_driver(tmp_path, source, ("call", 3), others=(trial,)))[0] is expected
+    assert fate(a_driver(tmp_path, source, ("call", 3), others=(mate,)))[0] is DROPPED  # of the same training
+    assert fate(a_driver(tmp_path, source, ("call", 3)))[0] is DROPPED
+
+
 def test_a_trial_whose_future_nobody_asks_is_dropped_whatever_the_others_did_at_the_call_that_hands_it_over(
     tmp_path: Path,
 ) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from diagnostics.dynamic.exit_status.call_kinds import COUNTS, PARSES, CallKind, call_kind, leaves_with_0
 from diagnostics.dynamic.exit_status.syntax_index import SyntaxIndex, is_main_test, is_success, own_nodes
-from diagnostics.dynamic.exit_status.value_carriers import Consequence, ValueCarriers
+from diagnostics.dynamic.exit_status.value_carriers import Consequence, Decided, ValueCarriers, by_test
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.source_file import SourceFile
 
@@ -41,13 +41,13 @@ class FailureFlow(ValueCarriers):
     def of_values(self, nodes: Iterable[ast.AST]) -> Consequence:
         """Returns what comes of expressions."""
         for node in nodes:
-            self._add(node, decided=False)
+            self._add(node, decided=Decided.NOT)
         return self._run()
 
     def of_names(self, names: Iterable[ast.expr]) -> Consequence:
         """Returns what comes of what is assigned to some targets."""
         for name in names:
-            self._store(name, decided=False)
+            self._store(name, decided=Decided.NOT)
         return self._run()
 
     def of_blocks(self, statements: Sequence[ast.stmt]) -> Consequence:
@@ -69,11 +69,11 @@ class FailureFlow(ValueCarriers):
         match statement:
             case ast.Assign():
                 for target in statement.targets:
-                    self._store(target, decided=True)
+                    self._store(target, decided=Decided.BY_TEST)
             case ast.AnnAssign() | ast.AugAssign():
-                self._store(statement.target, decided=True)
+                self._store(statement.target, decided=Decided.BY_TEST)
             case ast.Return() if statement.value is not None:
-                self._given_back(self._index.function_of(statement), decided=True)
+                self._given_back(self._index.function_of(statement), decided=Decided.BY_TEST)
             case ast.Expr():
                 pass
             case ast.If() | ast.For() | ast.While() | ast.With() | ast.AsyncFor() | ast.AsyncWith():
@@ -90,7 +90,7 @@ class FailureFlow(ValueCarriers):
 
     # What holds the value.
 
-    def _rise(self, node: ast.AST, parent: ast.AST | None, decided: bool) -> None:
+    def _rise(self, node: ast.AST, parent: ast.AST | None, decided: Decided) -> None:
         match parent:
             case None | ast.Expr():
                 return
@@ -106,7 +106,7 @@ class FailureFlow(ValueCarriers):
                 self._attribute(parent, decided)
             case ast.Subscript():
                 if isinstance(parent.ctx, ast.Load):
-                    self._add(parent, decided=decided or parent.slice is node)
+                    self._add(parent, decided=decided or by_test(parent.slice is node))
             case ast.Compare():
                 asks = all(isinstance(one, (ast.Is, ast.IsNot)) for one in parent.ops)
                 if not asks or self._leaves:  # of a code `is None` asks whether it has ended, not how
@@ -121,7 +121,7 @@ class FailureFlow(ValueCarriers):
             case ast.IfExp():
                 if parent.test is node:
                     self._under([parent.body, parent.orelse])
-                self._add(parent, decided=decided or parent.test is node)
+                self._add(parent, decided=decided or by_test(parent.test is node))
             case ast.comprehension():
                 self._comprehension(parent, node, decided)
             case _ if isinstance(parent, _HOLDING):
@@ -129,7 +129,7 @@ class FailureFlow(ValueCarriers):
             case _:
                 self._statement(parent, node, decided)
 
-    def _statement(self, parent: ast.AST, node: ast.AST, decided: bool) -> None:
+    def _statement(self, parent: ast.AST, node: ast.AST, decided: Decided) -> None:
         match parent:
             case ast.Return() | ast.Yield() | ast.YieldFrom():
                 self._given_back(self._index.function_of(parent), decided=decided)
@@ -153,16 +153,16 @@ class FailureFlow(ValueCarriers):
             case _:
                 self._act()
 
-    def _comprehension(self, part: ast.comprehension, node: ast.AST, decided: bool) -> None:
+    def _comprehension(self, part: ast.comprehension, node: ast.AST, decided: Decided) -> None:
         whole = self._index.above[part]
         if part.iter is node:
             self._store(part.target, decided=decided)
         else:
-            decided = True
+            decided = Decided.AND_KEPT
             self._under([getattr(whole, name) for name in ("elt", "key", "value") if hasattr(whole, name)])
         self._add(whole, decided=decided)
 
-    def _attribute(self, parent: ast.Attribute, decided: bool) -> None:
+    def _attribute(self, parent: ast.Attribute, decided: Decided) -> None:
         call = self._index.above.get(parent)
         if not isinstance(parent.ctx, ast.Load):
             return
@@ -183,7 +183,7 @@ class FailureFlow(ValueCarriers):
 
     # Where it is given to.
 
-    def _argument(self, call: ast.Call, node: ast.AST, decided: bool) -> None:
+    def _argument(self, call: ast.Call, node: ast.AST, decided: Decided) -> None:
         if call.func is node:
             self._act()
             return
@@ -215,13 +215,13 @@ class FailureFlow(ValueCarriers):
         """Whether it runs only where there is something to read: under a test, or for each item of what there is."""
         for one in self._index.ancestors_in_function(call):
             if isinstance(one, ast.For | ast.AsyncFor | ast.comprehension):
-                if {("value", id(one.iter), decided) for decided in (False, True)} & self._seen:
+                if {("value", id(one.iter), decided) for decided in Decided} & self._seen:
                     return True
             elif isinstance(one, ast.If | ast.IfExp | ast.Try) and not is_main_test(one):
                 return True
         return False
 
-    def _to_parameter(self, function: ast.AST, call: ast.Call, node: ast.AST, decided: bool) -> None:
+    def _to_parameter(self, function: ast.AST, call: ast.Call, node: ast.AST, decided: Decided) -> None:
         names = self._index.parameters_for(function, call, node)
         for name in names:
             self._carry(function, name, decided=decided)
@@ -242,7 +242,7 @@ class FailureFlow(ValueCarriers):
         exits = answers and any(map(leaves_with_0, own_nodes(arms)))
         self._under(self._index.passed_over(block, arms, exits=exits))
 
-    def _under(self, nodes: Sequence[ast.AST], *, tested: bool = True) -> None:
+    def _under(self, nodes: Sequence[ast.AST], *, tested: Decided = Decided.BY_TEST) -> None:
         """Looks at what runs, or does not, by what a test of the value said; a loop over values is no test of them."""
         for node in own_nodes(nodes):
             if not self._first_time("under", id(node), tested) or self._most is Consequence.ACTED_ON:
@@ -269,7 +269,7 @@ class FailureFlow(ValueCarriers):
                 case ast.Call():
                     self._call_under(node, tested=tested)
 
-    def _call_under(self, call: ast.Call, *, tested: bool) -> None:
+    def _call_under(self, call: ast.Call, *, tested: Decided) -> None:
         own = self._index.own_functions(call)
         kind = call_kind(call)
         if own and (isinstance(call.func, ast.Name) or kind is CallKind.UNKNOWN):
@@ -280,7 +280,7 @@ class FailureFlow(ValueCarriers):
             case CallKind.SAYS:
                 self._reach(Consequence.SAID)
             case CallKind.WRITES:
-                self._reach(Consequence.RECORDED if tested else Consequence.SAID)
+                self._reach(Consequence.RECORDED if tested is not Decided.NOT else Consequence.SAID)
             case CallKind.STORES if isinstance(call.func, ast.Attribute):
                 self._store(call.func.value, decided=tested)
             case CallKind.MAKES | CallKind.IDLE | CallKind.LEAVES_WITH_0 | CallKind.STORES:

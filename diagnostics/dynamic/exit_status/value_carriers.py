@@ -20,17 +20,35 @@ class Consequence(IntEnum):
     ACTED_ON = 3  # something else is done, or it goes where that cannot be seen
 
 
+class Decided(IntEnum):
+    """Whether what is followed depends on a test of the value, and was put beside others since."""
+
+    NOT = 0
+    BY_TEST = 1
+    AND_KEPT = 2
+
+
+def by_test(tested: bool) -> Decided:
+    """Returns what a test of the value makes of it."""
+    return Decided.BY_TEST if tested else Decided.NOT
+
+
+def kept(decided: Decided) -> Decided:
+    """Returns what it is once it was put into an object, or given back."""
+    return Decided.AND_KEPT if decided else Decided.NOT
+
+
 class ValueCarriers:
     """What carries the value so far; `_waiting` are expressions that have it, and whether a test decided on it."""
 
     def __init__(self, index: SyntaxIndex) -> None:
         self._index = index
         self._seen: set[tuple[object, ...]] = set()
-        self._waiting: list[tuple[ast.AST, bool]] = []
+        self._waiting: list[tuple[ast.AST, Decided]] = []
         self._most = Consequence.NOTHING
 
-    def _reach(self, found: Consequence, *, decided: bool = False) -> None:
-        if decided and found is Consequence.SAID:
+    def _reach(self, found: Consequence, *, decided: Decided = Decided.NOT) -> None:
+        if decided is Decided.AND_KEPT and found is Consequence.SAID:
             found = Consequence.RECORDED
         self._most = max(self._most, found)
 
@@ -45,20 +63,21 @@ class ValueCarriers:
             self._act()
         return True
 
-    def _add(self, node: ast.AST, *, decided: bool) -> None:
+    def _add(self, node: ast.AST, *, decided: Decided) -> None:
         if self._first_time("value", id(node), decided):
             self._waiting.append((node, decided))
 
-    def _store(self, target: ast.AST, *, decided: bool) -> None:
+    def _store(self, target: ast.AST, *, decided: Decided) -> None:
         match target:
             case ast.Name():
                 scope = self._index.scope_of(target)
                 bound = target if isinstance(target.ctx, ast.Store) else None
+                decided = decided if bound is not None else kept(decided)  # what is put into an object that it names
                 self._carry(scope, target.id, decided=decided, bound=bound)
                 if not isinstance(target.ctx, ast.Store):
                     self._changed_parameter(scope, target.id, decided)
             case ast.Attribute():
-                self._carry_attribute(target.attr, decided=decided)
+                self._carry_attribute(target.attr, decided=kept(decided))
             case ast.Subscript() | ast.Starred():
                 self._store(target.value, decided=decided)
             case ast.Tuple() | ast.List():
@@ -71,7 +90,7 @@ class ValueCarriers:
             case _:
                 self._act()
 
-    def _changed_parameter(self, scope: ast.AST, name: str, decided: bool) -> None:
+    def _changed_parameter(self, scope: ast.AST, name: str, decided: Decided) -> None:
         """What a function puts into an object that it was given is in the hands of who gave it."""
         if name not in self._index.parameters(scope) or not self._first_time("changed", id(scope), name):
             return
@@ -80,19 +99,20 @@ class ValueCarriers:
                 if isinstance(given, ast.Name | ast.Attribute | ast.Subscript):
                     self._store(given, decided=decided)
 
-    def _carry(self, scope: ast.AST, name: str, *, decided: bool, bound: ast.Name | None = None) -> None:
+    def _carry(self, scope: ast.AST, name: str, *, decided: Decided, bound: ast.Name | None = None) -> None:
         if self._first_time("name", id(scope), name, decided, id(bound)):
             for load in self._index.loads(scope, name, bound):
                 self._add(load, decided=decided)
 
-    def _carry_attribute(self, name: str, *, decided: bool) -> None:
+    def _carry_attribute(self, name: str, *, decided: Decided) -> None:
         if self._first_time("attribute", name, decided):
             for load in self._index.attributes[name]:
                 self._add(load, decided=decided)
 
-    def _given_back(self, function: ast.AST | None, *, decided: bool) -> None:
+    def _given_back(self, function: ast.AST | None, *, decided: Decided) -> None:
         if function is None or not self._first_time("result", id(function), decided):
             return
+        decided = kept(decided)
         uses, whole = self._index.uses_of(function)
         if not whole:
             self._act()
