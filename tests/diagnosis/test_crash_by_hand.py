@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -321,6 +322,76 @@ def test_a_thread_that_nobody_missed_is_no_cause() -> None:
     assert thread_dies.match(a_job(other)) is None
     waited = a_process(code=1, agent=agent(steps=3), raised=(thread, raised("_queue.Empty", "train.py:9")))
     assert told(thread_dies.match(a_job(waited))) == ("thread-exception", (0,), ("log.py:4", "train.py:9"))
+
+
+FEED = """\
+class Feed:
+    def pump(self):
+        rows = []
+        try:
+            for text in self.shard:
+                rows.append(encode(text))
+                self.slots.put(rows)
+        finally:
+            self.slots.put(None)
+    def take(self):
+        return self.slots.get()
+def step(feed, rows):
+    %s
+    return model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "how", "expected"),
+    [
+        ("x, y = feed.take()", ExceptionSource.THREAD, True),
+        ("x = feed.slots.get(timeout=9)[0]", ExceptionSource.THREAD, True),
+        ("x = rows[0] @ table[9]", ExceptionSource.THREAD, False),  # a list of the thread's own has that name, too
+        ("x = load('a')", ExceptionSource.THREAD, False),
+        ("x, y = feed.take()", ExceptionSource.LOGGED, False),  # its handler hands nothing on
+    ],
+)
+def test_a_rank_that_fails_on_what_its_dead_thread_left_has_its_cause_there(
+    line: str, how: ExceptionSource, expected: bool, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/feed.py"
+    thread = replace(raised("KeyError: 'q'", f"{file}:6", how=how, at_s=1.0), thread=77)
+    after = raised("TypeError: cannot unpack non-iterable NoneType object", f"{file}:13")
+    process = a_process(code=1, agent=agent(steps=3), raised=(thread, after))
+    found = told(thread_dies.match(a_job(process, cwd=tmp_path, files={"feed.py": FEED % line})))
+    assert found == (("thread-exception", (0,), ("feed.py:6", "feed.py:13")) if expected else None)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("x = feed.slots.get()\n    if x is None: x = load()", False),
+        ("x = feed.slots.get()\n    if x is None: return", True),
+        ("x = feed.slots.get()\n    if x is not None: y = train(x)", True),
+    ],
+)
+def test_what_a_dead_thread_did_not_hand_over_is_missing_where_nothing_takes_its_place(
+    line: str, expected: bool, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/feed.py"
+    thread = raised("KeyError: 'q'", f"{file}:6", how=ExceptionSource.THREAD)
+    process = a_process(agent=agent(steps=9), raised=(thread,))
+    job = a_job(process, code=0, cwd=tmp_path, files={"feed.py": FEED % line})
+    assert (thread_dies.match(job) is not None) is expected
+
+
+def test_an_exception_that_a_thread_caught_and_answered_with_nothing_is_the_cause_of_what_fails_on_that(
+    tmp_path: Path,
+) -> None:
+    source = FEED.replace("finally:", "except Exception:\n            log.exception('feed')")
+    file = f"{tmp_path}/feed.py"
+    thread = replace(raised("KeyError: 'q'", f"{file}:6", how=ExceptionSource.LOGGED, at_s=1.0), thread=77)
+    after = raised("TypeError: cannot unpack non-iterable NoneType object", f"{file}:14")
+    for caught, expected in ((thread, True), (replace(thread, thread=1), False)):  # the main thread's is its pid
+        process = a_process(1, code=1, agent=agent(steps=3), raised=(caught, after))
+        job = a_job(process, cwd=tmp_path, files={"feed.py": source % "x, y = feed.take()"})
+        assert (thread_dies.match(job) is not None) is expected
 
 
 @pytest.mark.parametrize("ended_by", ["stall-timeout", "interrupt"])

@@ -46,20 +46,39 @@ def fate(made: Job) -> tuple[Fate, tuple[str, ...]]:
         ("_, status = spawn()\n_, status = os.waitpid(1, 0)", ("waitpid", 2), False),
         ("call(x)", ("call", 1), False),
         ("async def run():\n    await p.wait()", ("wait", 2), False),
-        ("p = Popen(x)\nif p.wait():\n    print('failed')", ("wait", 2), True),
-        ("p = Popen(x)\ncode = p.wait()\nprint(code)", ("wait", 2), True),
-        ("p = Popen(x)\nbad = p.wait() != 0\nif bad:\n    print('bad')\nelse:\n    print('good')", ("wait", 2), True),
+        # A code that is shown, or written down, and nothing more.
+        ("p = Popen(x)\nif p.wait():\n    print('failed')", ("wait", 2), False),
+        ("p = Popen(x)\ncode = p.wait()\nprint(code)", ("wait", 2), False),
+        ("p = Popen(x)\nbad = p.wait() != 0\nif bad:\n    print('bad')\nelse:\n    print('good')", ("wait", 2), False),
+        ("for x in trials:\n    if call(x):\n        print('failed')", ("call", 2), False),
+        ("p = Popen(x)\ncodes.append(p.wait())", ("wait", 2), False),
+        ("p = Popen(x)\nself.code = p.wait()", ("wait", 2), False),
+        ("_, status = spawn()\n_, status = os.waitpid(1, 0)\nprint(status)", ("waitpid", 2), False),
+        ("async def run():\n    if await p.wait():\n        print('failed')", ("wait", 2), False),
+        ("rows = []\nrows.append((x, call(x)))\nwriter.writerows(rows)", ("call", 2), False),
+        ("def run(x):\n    return call(x)\nfor x in y:\n    log.info('%s: %d', x, run(x))", ("call", 2), False),
+        ("if call(x):\n    log.error('failed')\n    sys.exit(0)\nevaluate()", ("call", 1), False),
+        ("def run(x):\n    return call(x)\ndef main():\n    run(1)\nmain()", ("call", 2), False),
+        ("class Job:\n    def go(self):\n        self.code = call(x)\njob.go()\nprint(job.code)", ("call", 3), False),
+        ("def run(x, codes):\n    codes[x] = call(x)\ncodes = {}\nrun(1, codes)\nprint(codes)", ("call", 2), False),
+        # One that decides, or goes where that is not seen.
         ("p = Popen(x)\nif p.wait():\n    raise SystemExit(1)", ("wait", 2), True),
         ("p = Popen(x)\nif p.wait():\n    print('failed')\n    retry()", ("wait", 2), True),
-        ("for x in trials:\n    if call(x):\n        print('failed')", ("call", 2), True),
         ("def run():\n    code = call(x)\n    print(code)\n    return code", ("call", 2), True),
-        ("p = Popen(x)\ncodes.append(p.wait())", ("wait", 2), True),
-        ("p = Popen(x)\nself.code = p.wait()", ("wait", 2), True),
         ("p = Popen(x)\nwhile not p.poll():\n    sleep(1)", ("poll", 2), True),
         ("p = Popen(x)\nassert p.returncode == 1", ("returncode", 2), True),
-        ("_, status = spawn()\n_, status = os.waitpid(1, 0)\nprint(status)", ("waitpid", 2), True),
         ("return_code = call(x)\nsys.exit(return_code)", ("call", 1), True),
-        ("async def run():\n    if await p.wait():\n        print('failed')", ("wait", 2), True),
+        ("codes = [call(x) for x in y]\nsys.exit(max(codes))", ("call", 1), True),
+        ("codes = [call(x) for x in y]\nfailed = [x for x, c in zip(y, codes) if c]\nretry(failed)", ("call", 1), True),
+        ("for x in y:\n    if call(x) == 0:\n        break\n    print('next')", ("call", 2), True),
+        ("if call(x) == 0:\n    sys.exit(0)\nsmaller()", ("call", 1), True),
+        (
+            "class Job:\n    def go(self):\n        self.code = call(x)\njob.go()\nif job.code:\n    retry()",
+            ("call", 3),
+            True,
+        ),
+        ("def run(x, codes):\n    codes[x] = call(x)\ncodes = {}\nrun(1, codes)\ncheck(codes)", ("call", 2), True),
+        ("def run(x):\n    return call(x)\ndef main():\n    return run(1)\nsys.exit(main())", ("call", 2), True),
         ("", ("wait", 2), True),  # no source: nothing is known to be dropped
     ],
 )
@@ -85,7 +104,7 @@ KEPT = "return_exceptions=True"
         (RAISES, f"check(await asyncio.gather(fit(1), {KEPT}))", HANDLED),
         (RAISES, "await asyncio.create_task(fit(1))", HANDLED),
         (RAISES, f"await asyncio.gather(fit(1), {KEPT})\n    await fit(2)", HANDLED),
-        ("if await p.wait(): failed.append(x)", f"await asyncio.gather(fit(1), {KEPT})", HANDLED),
+        ("if await p.wait(): failed.append(x)", f"await asyncio.gather(fit(1), {KEPT})\n    retry(failed)", HANDLED),
     ],
 )
 def test_what_a_coroutine_raises_for_a_code_is_dropped_where_nobody_looks_at_what_gather_collected(
@@ -121,9 +140,10 @@ def test_what_a_test_expects_a_future_tells_or_nobody_saw_is_not_dropped(
         ("except Exception:\n    pass", Fate.DROPPED),
         ("except Exception:\n    logging.exception('failed')\n    sys.exit(0)", Fate.DROPPED),
         ("finally:\n    os._exit(0)", Fate.DROPPED),
-        ("except Exception:\n    failed.append(x)", Fate.HANDLED),
+        ("except Exception:\n    failed.append(x)\nprint(failed)", Fate.DROPPED),
+        ("except Exception:\n    failed.append(x)\nretry(failed)", Fate.HANDLED),
         ("except Exception:\n    run(smaller)", Fate.HANDLED),
-        ("except Exception:\n    ok = False", Fate.HANDLED),
+        ("except Exception:\n    ok = False\nsys.exit(0 if ok else 1)", Fate.HANDLED),
         ("except Exception:\n    print('again')\n    raise", Fate.HANDLED),  # who let it go on is not in this file
     ],
 )
@@ -144,9 +164,34 @@ def test_suppress_drops_what_pytest_raises_expects(tmp_path: Path) -> None:
 
 
 def test_one_trial_of_many_may_fail_where_the_handler_says_so(tmp_path: Path) -> None:
-    other = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9), rank=1)
+    other = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9))
     source = "try:\n    run(x)\nexcept Exception:\n    print('failed')"
     assert fate(a_driver(tmp_path, source, ("raised", 2), others=(other,)))[0] is Fate.HANDLED
+
+
+SWEEP = "rows = []\nfor x in grid:\n    code = call(x)\n    %s\nprint(rows)"
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("rows.append((x, 'ok' if code == 0 else 'failed'))", HANDLED),  # a trial that the program calls failed
+        ("rows.append((x, code))", DROPPED),
+        ("if code == 0: rows.append(x)", HANDLED),
+        ("print('failed' if code else 'ok')", DROPPED),
+        ("if code: print('failed')", DROPPED),
+        ("log.info('%s: %d', x, code)", DROPPED),
+    ],
+)
+def test_a_trial_that_its_driver_marks_as_failed_beside_others_was_meant_to_be_possible(
+    said: str, expected: Fate, tmp_path: Path
+) -> None:
+    trial = a_process(3, argv=("python", "train.py", "--lr", "1"), agent=agent(steps=9), began_s=5.0)
+    mate = a_process(3, argv=("python", "train.py", "--rank", "1"), agent=agent(steps=9), rank=1)
+    source = SWEEP % said
+    assert fate(a_driver(tmp_path, source, ("call", 3), others=(trial,)))[0] is expected
+    assert fate(a_driver(tmp_path, source, ("call", 3), others=(mate,)))[0] is DROPPED  # of the same training
+    assert fate(a_driver(tmp_path, source, ("call", 3)))[0] is DROPPED
 
 
 def test_a_trial_whose_future_nobody_asks_is_dropped_whatever_the_others_did_at_the_call_that_hands_it_over(
@@ -261,15 +306,18 @@ YIELDING = "@contextmanager\ndef guard():\n    try:\n        yield\n    except E
         # What stands around a definition is not around its calls.
         ("try:\n    def main():\n        run(x)\nexcept Exception:\n    pass\nmain()", (3, 6), HANDLED),
         # What follows the call, an `else`, what is passed over, a value that is returned.
-        ("try:\n    run(x)\n    done = True\nexcept Exception:\n    pass", (2,), UNKNOWN),
+        ("try:\n    run(x)\n    done = True\nexcept Exception:\n    pass\nuse(done)", (2,), UNKNOWN),
+        ("try:\n    run(x)\n    done = True\nexcept Exception:\n    pass\nprint(done)", (2,), DROPPED),
         ("try:\n    run(x)\n    print('well')\nexcept Exception:\n    pass", (2,), DROPPED),
         ("try:\n    run(x)\nexcept Exception:\n    pass\nelse:\n    sys.exit()\nsmaller()", (2,), UNKNOWN),
-        ("with suppress(Exception):\n    run(x)\n    done = True", (2,), UNKNOWN),
-        ("try:\n    out = run(x)\nexcept Exception:\n    pass\nprint(out)", (2,), UNKNOWN),
+        ("with suppress(Exception):\n    run(x)\n    done = True\nuse(done)", (2,), UNKNOWN),
+        ("try:\n    out = run(x)\nexcept Exception:\n    pass\nuse(out)", (2,), UNKNOWN),
         ("try:\n    out = run(x)\nexcept Exception:\n    pass", (2,), DROPPED),
         ("for x in y:\n    try:\n        run(x)\n    except Exception:\n        continue\n    break", (3,), UNKNOWN),
         ("for x in y:\n    try:\n        run(x)\n    except Exception:\n        continue", (3,), DROPPED),
-        (MAIN % "except Exception: return None\n    return 1" + "code = main()\nprint(code)", (3, 6), UNKNOWN),
+        (MAIN % "except Exception: return None\n    return 1" + "code = main()\nuse(code)", (3, 6), HANDLED),
+        (MAIN % "except Exception: return None\n    return 1" + "code = main()\nprint(code)", (3, 6), DROPPED),
+        ("def f():\n    try:\n        run(x)\n        return\n    except: pass\n    smaller()", (3,), UNKNOWN),
         (MAIN % "except Exception: return None\n    return 1" + "main()", (3, 6), DROPPED),
         (MAIN % "except Exception: pass\n    return 0" + "sys.exit(main())", (3, 6), DROPPED),
         # What is written where others can read it.
@@ -308,8 +356,8 @@ def test_what_the_standard_library_took_is_nobodys_lie(tmp_path: Path) -> None:
     [
         ("run(x)\nif not os.path.exists('model.pt'):\n    smaller()", Fate.UNKNOWN),
         ("run(x)\nif Path('model.pt').exists():\n    sys.exit()\nsmaller()", Fate.UNKNOWN),
-        ("run(x)\ntext = Path('log').read_text()\nbest = text if 'done' in text else None", Fate.UNKNOWN),
-        ("run(x)\ntry:\n    best = json.load(open('best'))\nexcept OSError:\n    best = {}", Fate.UNKNOWN),
+        ("run(x)\ntext = Path('log').read_text()\nuse(text if 'done' in text else None)", Fate.UNKNOWN),
+        ("run(x)\ntry:\n    best = json.load(open('best'))\nexcept OSError:\n    best = {}\nuse(best)", Fate.UNKNOWN),
         ("out = run(x, capture_output=True).stdout\nif 'loss' in out:\n    smaller()", Fate.UNKNOWN),
         ("p = Popen(x)\nscore = float(p.communicate()[0])", Fate.UNKNOWN),
         ("run(x)\nif os.path.exists('model.pt'):\n    print('there')", Fate.DROPPED),
@@ -317,7 +365,8 @@ def test_what_the_standard_library_took_is_nobodys_lie(tmp_path: Path) -> None:
         ("p = Popen(x)\nwhile not os.path.exists('model.pt'):\n    time.sleep(1)", Fate.DROPPED),
         ("out = run(x, capture_output=True).stdout\nprint(out)", Fate.DROPPED),
         ("p = Popen(x)\nfor line in p.stdout:\n    sys.stdout.write(line)", Fate.DROPPED),
-        ("p = Popen(x)\nfor line in p.stdout:\n    losses.append(float(line))", Fate.UNKNOWN),
+        ("p = Popen(x)\nfor line in p.stdout:\n    losses.append(float(line))\nuse(losses)", Fate.UNKNOWN),
+        ("p = Popen(x)\nfor line in p.stdout:\n    losses.append(float(line))\nprint(min(losses))", Fate.DROPPED),
         ("run(x, stdout=sys.stdout)", Fate.DROPPED),
     ],
 )

@@ -1,7 +1,8 @@
 """An exception ended a thread, and the rank that needed it went on without it.
 
-What it does: where a rank hung, failed while it waited for something (queue.Empty, a timeout), left, or made fewer
-steps than another, and a thread of it died of an exception before, that thread's line is the cause.
+What it does: where a rank hung, failed while it waited for something (queue.Empty, a timeout) or on what the thread
+was to leave (None out of its queue), left, or made fewer steps than another, and a thread of it died of an exception
+before, that thread's line is the cause. So it is where the thread logged the exception and left None for its work.
 
 Why it matters: threading prints the traceback long before the end, and the rank's own error names the waiting line.
 
@@ -20,6 +21,7 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed, natural_outcome
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, root_exception
+from diagnostics.dynamic.failures.thread_products import answers_what_is_missing, fails_on_products
 from diagnostics.dynamic.job.evidence import end_evidence, names_of, path_evidence, source_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 
@@ -33,6 +35,7 @@ _WAITED = re.compile(
     r"(?:^|\.)(?:Empty|Full|TimeoutError|BrokenBarrierError|InvalidStateError|ShutDown)$"
     r"|(?i:thread|worker|prefetch|producer)"
 )
+_TOLD = (ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.CAUGHT)
 _LOST = re.compile(r"(?:Connection(?:Reset|Refused|Aborted)|BrokenPipe|EOF)Error$")  # a peer's end, no cause
 
 
@@ -42,8 +45,10 @@ def match(job: Job) -> Match | None:
     for process in job.ranks:
         for raised in process.raised:
             own = [frame for frame in raised.user_path if not is_installed(frame)]
-            if raised.how is ExceptionSource.THREAD and own and not _LOST.search(raised.type):
-                cost = _cost(job, process, raised)
+            if own and not _LOST.search(raised.type):
+                cost = _cost(job, process, raised) if raised.how is ExceptionSource.THREAD else ""
+                if raised.how in _TOLD and raised.thread not in (0, process.pid):  # the thread caught it, and left
+                    cost = _failed_on(job, process, raised)
                 if cost:
                     found.append((raised.at_s, process, raised, cost))
     if not found:
@@ -83,7 +88,8 @@ def _cost(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
         return "its rank waits for ever" if raised.at_s <= stalled + 5 and not _failed_first(job, process) else ""
     after = root_exception(job, process)
     if after is not None:
-        return f"its rank failed later: {sentence(after.text[:120])}" if _led_to(job, raised, after) else ""
+        waited = f"its rank failed later: {sentence(after.text[:120])}" if _led_to(raised, after) else ""
+        return waited or _failed_on(job, process, raised)
     if process.failed and process.end.signal is None and process.ended_by == "":
         return f"its rank left with exit code {process.end.exit_code}"
     most = max((one.steps for one in job.ranks), default=0)
@@ -92,7 +98,7 @@ def _cost(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
     optimizer = process.agent is not None and process.agent.last_event("optimizer") is not None
     if not job.failed and most == 0 and optimizer and process.agent is not None and not process.agent.steps.backwards:
         return "no rank made an optimizer step"
-    if not job.failed and _fills_a_queue(job, raised):
+    if not job.failed and _fills_a_queue(job, raised) and not answers_what_is_missing(job, process, raised):
         return f"what it was to hand over is missing, and the job says success after {process.steps} optimizer steps"
     return ""
 
@@ -112,7 +118,15 @@ def _failed_first(job: Job, process: JobProcess) -> bool:
     return any(one.failed and one.pid != process.pid and one.ended_by == "" for one in job.culprits)
 
 
-def _led_to(job: Job, raised: ExceptionRecord, after: RootException) -> bool:
+def _failed_on(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
+    """Returns that the rank failed on what its thread was to leave, in words; "" where they do not meet."""
+    after = root_exception(job, process)
+    if after is None or raised.at_s > after.at_s or not fails_on_products(job, process, raised, after.frames):
+        return ""
+    return f"its rank failed on what that thread was to leave: {sentence(after.text[:120])}"
+
+
+def _led_to(raised: ExceptionRecord, after: RootException) -> bool:
     """Whether the rank's own exception is that of one who waited for the thread, or repeats the thread's."""
     same = bool(raised.message) and raised.message in after.message
     return raised.at_s <= after.at_s and (same or bool(_WAITED.search(after.type) or _WAITED.search(after.message)))

@@ -1,9 +1,10 @@
 """A rank failed, and what started it said 0.
 
-What it does: where the job's exit code is 0 though a rank or a training process failed, and it can be seen that nobody
-looked at that, names the line that failed and the one that dropped it: `|| true`, a pipe without pipefail, `wait` for
-background jobs or `exit 0` in a script, a code that a Python parent never read, a handler that only prints. A failure
-that a parent read, a script tested, a test expected or a later run made good is a note beside the verdict.
+What it does: where the job's exit code is 0 though a rank or a training process failed, and it can be seen that
+nothing was done about that, names the line that failed and the one that dropped it: `|| true`, a pipe without pipefail,
+`wait` for background jobs or `exit 0` in a script, a code that a Python parent never read or only showed, a handler
+that only prints. A failure on which a parent decided something, that a script tested, a test expected or a later run
+made good is a note beside the verdict.
 
 Why it matters: a scheduler counts the run as done.
 

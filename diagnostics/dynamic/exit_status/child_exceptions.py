@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame, Owner
 from diagnostics.core.frames import owner_of
+from diagnostics.dynamic.exit_status.call_kinds import CallKind, call_kind
 from diagnostics.dynamic.exit_status.caught_types import CHILD_FAILED, Catches, RaisedType, catches, raised_by
-from diagnostics.dynamic.exit_status.code_uses import result_is_used
 from diagnostics.dynamic.exit_status.enclosing_statements import Enclosing, enclosing
-from diagnostics.dynamic.exit_status.handler_effects import says_only, tells_apart
+from diagnostics.dynamic.exit_status.failure_flow import FailureFlow
 from diagnostics.dynamic.exit_status.own_context_managers import own_manager
+from diagnostics.dynamic.exit_status.syntax_index import own_nodes
+from diagnostics.dynamic.exit_status.value_carriers import Consequence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.launch_files.status_flow import Fate, StatusFlow
 from diagnostics.static.program.ast_walk import walk
@@ -24,7 +26,6 @@ from diagnostics.static.program.exception_flow import ends_in_raise, hiding_line
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.source_file import SourceFile
 
-_RAISERS = ("run", "check_call", "check_output", "check_returncode", "spawn", "start_processes", "join", "launch_agent")
 # Context managers that expect an exception, and those of the standard library and of torch that let each one through.
 _EXPECTING = frozenset(["raises", "assertRaises", "assertRaisesRegex"])
 _LETTING = frozenset(
@@ -36,10 +37,15 @@ _NOT_SEEN = StatusFlow(fate=Fate.UNKNOWN, how="an exception told its parent, and
 _DECIDES = StatusFlow(fate=Fate.UNKNOWN, how="an exception told its parent, whose way on may depend on it")
 
 
-def what_became_of(job: Job, path: Sequence[Frame], agent_folder: str, kept: int | None) -> StatusFlow:
-    """Follows the exception outwards to who caught it; `kept` frames stand before the standard library's first one."""
+def what_became_of(
+    job: Job, path: Sequence[Frame], agent_folder: str, kept: int | None, sources: Sequence[SourceFile]
+) -> StatusFlow:
+    """Follows the exception outwards to who caught it; `kept` frames stand before the standard library's first one.
+
+    `sources` are the files of the program.
+    """
     frames, through_library = _own_frames(path if kept is None else path[:kept], agent_folder)
-    way = _Way(job, frames, unsure=through_library)
+    way = _Way(job, frames, sources, unsure=through_library)
     for index in range(len(frames)):
         found = way.through(index)
         if found is not None:
@@ -70,6 +76,7 @@ class _Way:
 
     job: Job
     frames: Sequence[Frame]
+    sources: Sequence[SourceFile]
     unsure: bool
     error: RaisedType = CHILD_FAILED
     swallowed: StatusFlow | None = None  # what it means that a context manager of the job's own took it
@@ -99,11 +106,11 @@ class _Way:
     ) -> StatusFlow | None:
         handler = self.taking(block, source) if part == "body" else None
         if handler is not None and not ends_in_raise(handler.body):
-            if not says_only(handler.body):
+            if self.answers(handler, source):
                 at_line = self.job.line(self.frames[index])
                 return StatusFlow(fate=Fate.HANDLED, how=f"an exception told its parent, which caught it ({at_line})")
             dropped = self.dropped(index, hiding_line(block), "its handler only says so")
-            return _DECIDES if self.decides(index, around, at, handler.body, source) else dropped
+            return _DECIDES if self.decides(around, at, source, handler.body) else dropped
         if handler is not None:
             self.error = raised_by(handler, self.error)
         if part == "finalbody" or not block.finalbody:
@@ -133,40 +140,47 @@ class _Way:
                 return StatusFlow(fate=Fate.HANDLED, how="an exception told its parent, which expects it")
             if name != "suppress" or not isinstance(call, ast.Call):
                 if name not in _LETTING:
-                    self.by_own(index, block, around, at, name)
+                    self.by_own(index, block, source, around, at, name)
                 continue
             match catches(ast.Tuple(elts=call.args), self.error, source):
                 case Catches.YES:
                     dropped = self.dropped(index, block.lineno, "suppress() swallowed it")
-                    return _DECIDES if self.decides(index, around, at, (), source) else dropped
+                    return _DECIDES if self.decides(around, at, source) else dropped
                 case Catches.MAYBE:
                     self.unsure = True
         return None
 
-    def by_own(self, index: int, block: ast.With | ast.AsyncWith, around: Enclosing, at: int, name: str) -> None:
+    def by_own(
+        self, index: int, block: ast.With | ast.AsyncWith, source: SourceFile, around: Enclosing, at: int, name: str
+    ) -> None:
         """Notes whether a context manager that is none of the standard library's can swallow it."""
         frame = self.frames[index]
         own = own_manager(self.job, frame.file, name, self.error)
         if own is None or (own.lines and self.swallowed is not None):
             self.unsure = True
-        elif own.lines and (
-            self.decides(index, around, at, (), self.job.sources.file(frame.file)) or _asked_after(block, around.scope)
-        ):
+        elif own.lines and (self.decides(around, at, source) or _asked_after(block, around.scope)):
             self.swallowed = _DECIDES
         elif own.lines:
             told = self.dropped(index, block.lineno, f"leaving `with {name}(...)` swallowed it")
             lines = (self.job.line(Frame(file=own.file, line=line, function="")) for line in own.lines)
             self.swallowed = replace(told, places=(*told.places[:1], *lines, *told.places[1:]))
 
-    def decides(self, index: int, around: Enclosing, at: int, handler: Sequence[ast.stmt], source: SourceFile) -> bool:
+    def answers(self, handler: ast.ExceptHandler, source: SourceFile) -> bool:
+        """Whether a handler does more than to say what it got, or to keep that for words: it may leave a file."""
+        calls = (one for one in own_nodes(handler.body) if isinstance(one, ast.Call))
+        if any(call_kind(one) is CallKind.WRITES for one in calls):
+            return True
+        return FailureFlow([source, *self.sources]).of_blocks(handler.body) is Consequence.ACTED_ON
+
+    def decides(self, around: Enclosing, at: int, source: SourceFile, handler: Sequence[ast.stmt] = ()) -> bool:
         """Whether the program can tell what came of it though its handler only says so."""
-        line = self.frames[index].line
-        called = (self.frames[index - 1].function,) if index else _RAISERS
-        used = True
-        if index + 1 < len(self.frames):
-            caller = self.frames[index + 1]
-            used = result_is_used(self.job.sources.file(caller.file), caller.line, (self.frames[index].function,))
-        return tells_apart(around, at, handler, source, line, called=called, used=used)
+        inside = around.levels[at:]
+        guard = inside[0].owner
+        if guard is None:
+            return True
+        skipped = [*(one for level in inside for one in level.after), *getattr(guard, "orelse", ())]
+        flow = FailureFlow([source, *self.sources])
+        return flow.of_interruption(guard, inside[-1].statement, skipped, handler) is Consequence.ACTED_ON
 
     def dropped(self, index: int, line: int, how: str) -> StatusFlow:
         """Returns that it ended here, at a line of the frame's file."""

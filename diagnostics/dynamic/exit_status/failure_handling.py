@@ -119,8 +119,8 @@ def _received(job: Job, process: JobProcess, below: JobProcess, above: JobProces
             advice=_ADVICE["make"],
         )  # fmt: skip
     flow = of_python(job, above, below)
-    caught = flow.by_exception and not flow.unasked
-    sweep = caught and any(_made_work(one) and program(one) == program(process) for one in job.processes)
+    told = (flow.by_exception and not flow.unasked) or flow.recorded
+    sweep = told and any(_is_other_trial(job, one, process, below, above) for one in job.processes)
     return FailureFate(
         process=process,
         fate=Fate.HANDLED if sweep and flow.fate is Fate.DROPPED else flow.fate,  # one trial of many
@@ -251,6 +251,17 @@ def _counts(job: Job, process: JobProcess) -> bool:
     if process.ended_by not in ("", "unknown") or is_teardown(job, process):
         return False
     return _trains(process) or not any(_made_work(one) and program(one) != program(process) for one in job.ranks)
+
+
+def _is_other_trial(job: Job, one: JobProcess, process: JobProcess, below: JobProcess, above: JobProcess) -> bool:
+    """Whether `one` is of a run of the same program that went well: not of the training that failed."""
+    if not _made_work(one) or program(one) != program(process):
+        return False
+    top = one
+    while top.parent_pid not in (above.pid, top.pid) and (upper := job.of_pid(top.parent_pid)) is not None:
+        top = upper
+    beside = one.began_s < ended_s(process) and process.began_s < ended_s(one)
+    return top.pid != below.pid and not (beside and one.rank != process.rank)
 
 
 def _made_work(process: JobProcess) -> bool:

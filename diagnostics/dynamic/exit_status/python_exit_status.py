@@ -7,16 +7,19 @@ that was handed over was used stands in the source: `child.wait()` alone drops i
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.exit_status.child_exceptions import what_became_of
-from diagnostics.dynamic.exit_status.child_products import looks_at_products
-from diagnostics.dynamic.exit_status.code_uses import code_is_used
+from diagnostics.dynamic.exit_status.child_products import ProductsLook, look_at_products
+from diagnostics.dynamic.exit_status.code_reads import code_leads_to
 from diagnostics.dynamic.exit_status.handed_over import handing_over
 from diagnostics.dynamic.exit_status.unasked_coroutines import unasked_line
+from diagnostics.dynamic.exit_status.value_carriers import Consequence
 from diagnostics.dynamic.job.evidence import ended_s
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.record.agent_data import AgentData, LifecycleEvent
 from diagnostics.static.launch_files.status_flow import Fate, StatusFlow
@@ -25,6 +28,7 @@ from diagnostics.static.program.exception_flow import spans
 from diagnostics.static.program.source_file import SourceFile
 
 READ = "child-read"
+_SAID = "its parent read the code and did no more than to show it"
 
 
 def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
@@ -62,9 +66,17 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
         places = tuple(dict.fromkeys([*unused[-1:], *(job.line(one) for one in at_start[:1])]))
         how = next((one.how for one in looks if one.how), "its parent never looked at the code")
         dropped = StatusFlow(fate=Fate.DROPPED, places=places, how=how)
-    if not at_start or looks_at_products(job, at_start, process=told.get("how") == "process"):
+    looked = _products(job, parent, started)
+    if not at_start or looked.leads_to is Consequence.ACTED_ON:
         return StatusFlow(fate=Fate.UNKNOWN, how="its parent looks at what it left" if at_start else "")
-    return dropped
+    recorded = looked.worded and looked.leads_to is Consequence.RECORDED
+    return replace(dropped, recorded=recorded or any(one.recorded for one in looks))
+
+
+def _products(job: Job, parent: JobProcess, started: LifecycleEvent) -> ProductsLook:
+    frames = user_frames(started.path, agent_folder=parent.agent_folder)
+    sources = [file for _, file in job_sources(job, parent)]
+    return look_at_products(job, frames, sources, process=words(started.text).get("how") == "process")
 
 
 def looks_at_products_of(job: Job, parent: JobProcess, child: JobProcess) -> bool:
@@ -72,8 +84,7 @@ def looks_at_products_of(job: Job, parent: JobProcess, child: JobProcess) -> boo
     started = _started(parent, child)
     if started is None or parent.agent is None:
         return False
-    frames = user_frames(started.path, agent_folder=parent.agent.agent_folder)
-    return looks_at_products(job, frames, process=words(started.text).get("how") == "process")
+    return _products(job, parent, started).leads_to is Consequence.ACTED_ON
 
 
 def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[LifecycleEvent]:
@@ -96,7 +107,8 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
         )
     if how == "raised":
         kept = said.get("kept", "")
-        return what_became_of(job, read.path, folder, int(kept) if kept.isdigit() else None)
+        sources = [file for _, file in job_sources(job, process)]
+        return what_became_of(job, read.path, folder, int(kept) if kept.isdigit() else None, sources)
     if how == "unseen":
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
     frames = user_frames(read.path, agent_folder=folder)
@@ -108,10 +120,19 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
             fate=Fate.DROPPED, places=(job.line(left), job.line(frames[0])), by_exception=True, unasked=True,
             how="it raised for the code, and nobody looked at what came of the coroutine",
         )  # fmt: skip
-    if not frames or imported or code_is_used(job.sources.file(frames[0].file), frames[0].line, how):
-        at = f" at {job.line(frames[0])}" if frames else ""
+    at = f" at {job.line(frames[0])}" if frames else ""
+    if not frames or imported:
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
-    return StatusFlow(fate=Fate.DROPPED, places=(job.line(frames[0]),))
+    sources = [file for _, file in job_sources(job, process)]
+    found = code_leads_to(job.sources.file(frames[0].file), frames[0].line, how, sources)
+    if found is Consequence.ACTED_ON:
+        return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
+    return StatusFlow(
+        fate=Fate.DROPPED,
+        places=(job.line(frames[0]),),
+        how=_SAID if found else "",
+        recorded=found is Consequence.RECORDED,
+    )
 
 
 def _in_a_future(process: JobProcess, read: LifecycleEvent) -> ExceptionRecord | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from diagnostics.dynamic.exit_status.handler_effects import says_only
+from diagnostics.dynamic.exit_status.saying_statements import says_only
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.exception_flow import ends_in_raise, spans
 from diagnostics.static.program.functions import last_name

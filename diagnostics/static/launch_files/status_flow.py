@@ -35,6 +35,7 @@ class StatusFlow:
     places: tuple[str, ...] = ()
     how: str = ""
     by_exception: bool = False
+    recorded: bool = False  # what a test of it decided is kept beside what others gave: a row in a table of trials
     unasked: bool = False  # that exception stayed in a future that nobody asked: no handler got it
     at_end: bool = False  # the script ended with it: what stands behind it was not reached
 
