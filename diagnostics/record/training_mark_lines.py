@@ -275,7 +275,7 @@ def _grows(value: Mapping[str, Any], homes: Homes) -> ContainerGrows:
         step=count_of(value.get("step")), path=text_of(value.get("path")), name=text_of(value.get("name")),
         owner=text_of(value.get("owner")), file=text_of(value.get("file")), length=count_of(value.get("length")),
         before=count_of(value.get("before")), steps=count_of(value.get("steps")), sum=value.get("sum") is True,
-        stepped=frames_of(value.get("at"), homes),
+        entry_bytes=count_of(value.get("bytes")), stepped=frames_of(value.get("at"), homes),
     )  # fmt: skip
 
 

@@ -250,6 +250,30 @@ def test_what_is_seen_to_hold_ever_more_graphs_is_named_where_it_is_added_to_on_
     assert module.match(job_of(replace(HELD, name="others"))) is None  # nothing adds to it
 
 
+def test_tensors_without_graphs_are_told_where_they_are_most_of_what_grows_pass_after_pass(tmp_path: Any) -> None:
+    module = next(module for code, module in discover(slow).items() if code == "D804")
+    files = {"train.py": "import probes\n", "probes.py": "self.errors[name].append(output.detach())\n"}
+    stepped = (made.event("optimizer", "", "train.py:1"),)
+
+    def match_of(mark: ContainerGrows, passes: int = 4) -> Any:
+        ranks = [
+            replace(
+                rank(number, EQUAL, count=500, passes=passes, events=stepped), prints=ParameterPrints(marks=(mark,))
+            )
+            for number in (0, 1)
+        ]
+        return module.match(job(*ranks, delays=QUIET, grows={0: 20 << 20, 1: 20 << 20}, cwd=tmp_path, files=files))
+
+    large = replace(HELD, entry_bytes=64 << 20)
+    match = match_of(large)
+    assert match.locations == ("probes.py:1",)
+    assert match.finding.title.endswith("probes.py:1 keeps what each step computed, in board.errors")
+    assert "64 MiB each" in match.finding.evidence[-1].observed
+    assert match_of(replace(large, entry_bytes=64 << 10)) is None  # something else grows
+    assert match_of(large, passes=1) is None  # a cache that the first pass fills
+    assert match_of(large, passes=0) is None  # a replay buffer: there are no passes
+
+
 def test_on_a_device_host_times_are_no_proof() -> None:
     device = {"on_device": True, "stages": READS, "threads": 8}
     late_there = [rank(0, FAST, waits=0.075, timings=device), rank(1, LATE, timings=device)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 
 from ..frame_values import attributes_of, variables_of
 from ..frames import is_library, is_stdlib
@@ -74,7 +74,7 @@ def _roots(frame):
 def _inside(held, known):
     """Yields what one object holds."""
     value, kind = held.value, type(held.value)
-    if kind is dict:
+    if kind in (dict, defaultdict, OrderedDict):
         for key, one in _some(value.items()):
             shown = repr(key[:MOST_KEY]) if type(key) is str else "%d" % key if type(key) is int else "..."
             yield Held("%s[%s]" % (held.path, shown), held.name, held.owner, held.file, one)

@@ -1,6 +1,8 @@
 """States of models that were kept without a copy: `best = model.state_dict()` changes with the model.
 
 Known by the first tensor in what state_dict() gave, which shallow copies of it hold, too; it is referred to weakly.
+What holds other tensors, made by `detach()` or by a `to("cpu")` that had nothing to move, is known by their addresses
+when it is loaded; it was taken when the model was asked last.
 """
 
 from __future__ import annotations
@@ -40,23 +42,38 @@ class KeptStates:
         """Starts over."""
         self._taken, self._told = {}, 0  # id of a tensor -> Taken
         self._loads = {}  # id of a model -> states of others that were loaded into it
+        self._asked = {}  # id of a model -> Taken, when state_dict() was called last
 
     def taken(self, module, state, frame):
         """state_dict() was called from outside of another one."""
         first = _first_of(state)
-        if first is None or len(self._taken) >= MOST:
+        if first is None:
             return
         key, module = id(first), unwrapped(module)
         ref = weakref.ref(first, lambda _: self._taken.pop(key, None))
-        self._taken[key] = Taken(ref, module, self._marks.counts(), self._loads.get(id(module), 0), own_frames(frame))
+        one = Taken(ref, module, self._marks.counts(), self._loads.get(id(module), 0), own_frames(frame))
+        if len(self._taken) < MOST:
+            self._taken[key] = one
+        if len(self._asked) < MOST or id(module) in self._asked:
+            self._asked[id(module)] = one
 
     def loaded(self, module, state, frame):
-        """A state is about to be loaded: if it is still the model's own, nothing is changed by that."""
+        """A state is about to be loaded: if it is still the model's own, nothing is changed by that.
+
+        Returns whether every tensor of it is.
+        """
         one, module = self._known(state), unwrapped(module)
-        if one is not None and _is_own(one, module):
-            self._tell(one, module, frame)
+        whole = _is_whole(state, module)
+        if one is not None and _is_own(one.ref(), module):
+            self._tell(one, one.ref(), module, frame)
+        elif whole:
+            asked = self._asked.get(id(module))
+            first = next(one for one in state.values() if type(one) in _kinds() and one.numel())
+            if asked is not None and asked.module() is module:
+                self._tell(asked, first, module, frame)
         elif len(self._loads) < MOST or id(module) in self._loads:
             self._loads[id(module)] = self._loads.get(id(module), 0) + 1
+        return whole
 
     def saved(self, content, file, frame):
         """A file was written."""
@@ -66,8 +83,8 @@ class KeptStates:
         for state in (content, *(each for each in held if isinstance(each, dict))):
             one = self._known(state)
             module = one.module() if one is not None else None
-            if module is not None and _is_own(one, module):
-                self._tell(one, module, frame, file)
+            if module is not None and _is_own(one.ref(), module):
+                self._tell(one, one.ref(), module, frame, file)
 
     def _known(self, state):
         """Returns what is known of a state by its first tensor, None where that is as it was."""
@@ -75,12 +92,12 @@ class KeptStates:
         one = self._taken.get(id(first)) if first is not None else None
         return one if one is not None and one.ref() is first and first._version != one.version else None
 
-    def _tell(self, one, module, frame, file=None):
+    def _tell(self, one, tensor, module, frame, file=None):
         """Tells it where it was taken between two steps, or before another state was loaded.
 
         A state that was taken before the first step is "always the latest"; one that is written to is loaded back.
         """
-        holder = self._marks.holder_of(one.ref())
+        holder = self._marks.holder_of(tensor)
         since, step = one.counts.get(holder, 0), self._marks.counts().get(holder, 0)
         swapped = file is None and self._loads.get(id(module), 0) > one.loads
         if not 0 < since < step and not swapped:
@@ -99,14 +116,30 @@ def _first_of(state):
     return first if type(first) is sys.modules["torch"].Tensor else None
 
 
-def _is_own(one, module):
+def _is_whole(state, module):
+    """Whether each tensor in a state lies where one of the model's does."""
+    if not isinstance(state, dict):
+        return False
+    own = {one.data_ptr() for one in _tensors_of(module) if one.numel()}
+    given = [one for one in state.values() if type(one) in _kinds() and one.numel()]
+    return bool(given) and all(one.device.type != "meta" and one.data_ptr() in own for one in given)
+
+
+def _kinds():
+    return sys.modules["torch"].Tensor, sys.modules["torch"].nn.Parameter
+
+
+def _tensors_of(module):
+    held = (one for tensors in (module.parameters(), module.buffers()) for one in tensors)
+    return (one for one in held if type(one).__name__ in ("Parameter", "Tensor"))
+
+
+def _is_own(tensor, module):
     """Whether the tensor lies where one of the model's does."""
-    tensor = one.ref()
     if tensor is None or not tensor.numel() or tensor.device.type == "meta":
         return False
     address = tensor.data_ptr()
-    own = (held for tensors in (module.parameters(), module.buffers()) for held in tensors)
-    return any(type(held).__name__ in ("Parameter", "Tensor") and held.data_ptr() == address for held in own)
+    return any(one.data_ptr() == address for one in _tensors_of(module))
 
 
 def watch(marks):

@@ -54,6 +54,7 @@ class Marks:
         self.roots, self.origin = roots.Roots(), module_values.Origin(self)
         self.modes, self.rates = root_modes.Modes(self), learning_rates.Rates(self)
         self.clips, self.cuts = clipped_gradients.ClippedGradients(self), cut_graphs.CutGraphs(self)
+        self.read_names = state_loads.ReadNames()
         self.states, self.lost_rates = kept_states.KeptStates(self), lost_rates.LostRates(self)
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         parts = (

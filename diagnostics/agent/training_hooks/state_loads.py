@@ -1,4 +1,7 @@
-"""States of which nothing fitted the model they were loaded into: all names differ, `strict=False` let it pass."""
+"""States of which nothing fitted the model they were loaded into: all names differ, `strict=False` let it pass.
+
+Or the program itself chose what fits, found nothing, and loaded the model's own state back.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,42 @@ from .roots import unwrapped
 
 MODULE = "torch.nn.modules.module"
 SHOWN = 3
+MOST_NAMES, MOST_DEEP = 4096, 3
+
+
+class ReadNames:
+    """The names of tensors in the file that was read last."""
+
+    def __init__(self):
+        self.names = ()
+
+    def read(self, content):
+        """A file was read."""
+        states = [names for names in _names_in(content, MOST_DEEP) if len(names) > 1]
+        self.names = max(states, key=len, default=())
+
+    def missed_by(self, own):
+        """Returns the names, if none of them is the model's and most are behind a prefix; else ()."""
+        known = frozenset(own)
+        if not known or not known.isdisjoint(self.names):
+            return ()
+        behind = sum(any(part in known for part in _behind_prefixes(name)) for name in self.names)
+        return self.names if behind >= max(2, min(len(self.names), len(known)) / 2) else ()
+
+
+def _names_in(content, deep):
+    if not isinstance(content, dict) or not deep:
+        return
+    tensor = sys.modules["torch"].Tensor
+    yield [name for name, one in list(content.items())[:MOST_NAMES] if type(name) is str and isinstance(one, tensor)]
+    for one in list(content.values())[:MOST_NAMES]:
+        yield from _names_in(one, deep - 1)
+
+
+def _behind_prefixes(name):
+    while "." in name:
+        name = name.partition(".")[2]
+        yield name
 
 
 def watch(marks):
@@ -18,13 +57,18 @@ def watch(marks):
 
     def loads(frame, args, kwargs):
         if not marks.broken:
-            marks.states.loaded(args[0], args[1] if len(args) > 1 else kwargs.get("state_dict"), frame)
+            state = args[1] if len(args) > 1 else kwargs.get("state_dict")
+            own.clear()
+            if marks.states.loaded(args[0], state, frame) and not marks.steps:
+                own.extend(marks.read_names.missed_by(state))
 
     def loaded(frame, result, args, kwargs):
         module = unwrapped(args[0])
         state = args[1] if len(args) > 1 else kwargs.get("state_dict")
         missing, unexpected = list(result.missing_keys), list(result.unexpected_keys)
         nothing = bool(missing) and len(unexpected) >= len(state) > 0
+        if own and not unexpected:
+            nothing, unexpected, missing = True, list(own), list(state)
         marks.loads += not nothing
         if nothing and not marks.broken:
             marks.tell(
@@ -36,5 +80,5 @@ def watch(marks):
             refused.discard(id(module))
             marks.tell("something-loaded", model=id(module), step=marks.steps)
 
-    refused = set()
+    refused, own = set(), []
     when_imported(MODULE, lambda: wrap_method(sys.modules[MODULE].Module, "load_state_dict", loads, loaded))

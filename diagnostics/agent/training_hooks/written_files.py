@@ -21,6 +21,8 @@ def watch(marks):
     def done(function, args, kwargs, result, began, frame):
         try:
             marks.loads += function == LOAD
+            if function == LOAD:
+                marks.read_names.read(result)
             if function == SAVE and not marks.broken:
                 marks.states.saved(args[0] if args else kwargs.get("obj"), file_of(args[1:], kwargs), frame)
             if len(told) >= MOST or marks.broken:

@@ -3,7 +3,8 @@
 What it does: follows the private memory of each rank from outside. It is told where it grows on a straight line through
 all steps after the first ones, over several passes over the data, by 128 MiB or more, and as much in the second half
 as in the first, and something of the program is seen to hold ever more tensors with their graphs, or a line of it
-keeps its losses, or what they are computed of, with the graph: that line is named.
+keeps its losses, or what they are computed of, with the graph: that line is named. Tensors without graphs are told
+where they are most of what grows, pass after pass over the data.
 A cache that fills up, a replay buffer and an allocator that finds its size are left alone.
 
 Why it matters: the run is killed hours in, when the memory is gone, and a machine that swaps is slow long before.
@@ -31,6 +32,7 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 LEAST_BYTES, LEAST_PASSES = 128 << 20, 3
+MOST_OF_IT = 0.5
 
 
 def match(job: Job) -> Match | None:
@@ -41,6 +43,8 @@ def match(job: Job) -> Match | None:
         return None
     worst = max(growing, key=lambda one: one.step_bytes)
     held = held_tensors(job, worst.of.process)
+    if held is not None and held.mark.entry_bytes and not _is_what_grows(held, worst):
+        held = None
     if held is None and len(growing) < len(view.splits):  # one rank may fill a buffer by itself
         return None
     lines = tuple(map(job.line, held.lines)) if held is not None else kept_loss_lines(job)
@@ -63,7 +67,7 @@ def match(job: Job) -> Match | None:
             for one in growing[:8]
         ]
         + _held_evidence(held),
-        fix=f"keep the number at {lines[0]}: loss.item(), or .detach().cpu() where the values are needed",
+        fix=_fix(lines[0], held),
         locations=lines,
     )
 
@@ -74,15 +78,28 @@ def _is_past_caches(one: MemoryGrowth) -> bool:
     return not loaders or max(len(loader.passes) for loader in loaders) >= LEAST_PASSES
 
 
+def _is_what_grows(held: HeldTensors, worst: MemoryGrowth) -> bool:
+    """Whether tensors without graphs are most of it, and no replay buffer: there are passes over data that end."""
+    passes = max((len(loader.passes) for loader in training_loaders(worst.of.process)), default=0)
+    return passes >= LEAST_PASSES and held.step_bytes >= MOST_OF_IT * worst.step_bytes
+
+
+def _fix(line: str, held: HeldTensors | None) -> str:
+    if held is not None and held.mark.entry_bytes:
+        return f"keep at {line} only what is read later: the latest entries, or numbers; clear it after each epoch"
+    return f"keep the number at {line}: loss.item(), or .detach().cpu() where the values are needed"
+
+
 def _held_evidence(held: HeldTensors | None) -> list[Evidence]:
     if held is None:
         return []
     mark = held.mark
     what = "additions behind" if mark.sum else "entries of"
+    kind = f"{format_bytes(mark.entry_bytes)} each" if mark.entry_bytes else "with graphs"
     return [
         Evidence(
             source=f"{what} {mark.path}{f' ({mark.owner})' if mark.owner else ''} by step {mark.step}",
-            observed=f"{mark.length}, {mark.length - mark.before} more than {mark.steps} steps before, with graphs",
+            observed=f"{mark.length}, {mark.length - mark.before} more than {mark.steps} steps before, {kind}",
             expected="as many as before, or numbers without a graph",
         )
     ]
@@ -90,8 +107,9 @@ def _held_evidence(held: HeldTensors | None) -> list[Evidence]:
 
 def _title(growing: list[MemoryGrowth], worst: MemoryGrowth, line: str, held: HeldTensors | None) -> str:
     who = shown_ranks([one.of.rank for one in growing])
+    graph = "" if held is not None and held.mark.entry_bytes else ", with its graph"
     return (
         f"The memory of {who} grows by {format_bytes(worst.step_bytes)} in each step, by "
         f"{format_bytes(worst.grown_bytes)} so far, and does not stop; "
-        f"{line} keeps what each step computed, with its graph{f', in {held.mark.path}' if held is not None else ''}"
+        f"{line} keeps what each step computed{graph}{f', in {held.mark.path}' if held is not None else ''}"
     )

@@ -1,7 +1,8 @@
 """A state was loaded into a model, and not one of its entries fitted.
 
 What it does: compares names where `load_state_dict(..., strict=False)` is called. Where every entry is unexpected and
-the model's own are missing, nothing was loaded, and nothing that fitted was loaded into that model later. Usually all
+the model's own are missing, nothing was loaded, and nothing that fitted was loaded into that model later. So it is
+where the program takes what fits out of the file it read, finds nothing, and loads the model's own state. Usually all
 names have a prefix too many or too few (`module.` of DistributedDataParallel, `_orig_mod.` of torch.compile, `model.`
 of Lightning), or the state lies one level deeper in the file.
 

@@ -1,4 +1,4 @@
-"""What of the program held ever more tensors with their graphs, and the lines that add to it. Pure."""
+"""What of the program held ever more tensors, with their graphs or large ones, and the lines that add to it. Pure."""
 
 from __future__ import annotations
 
@@ -19,21 +19,30 @@ _CHANGES = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldTensors:
-    """One such thing of one rank, and the lines that add to it, the first one in the file where it belongs."""
+    """One such thing of one rank, and the lines that add to it, the first one in the file where it belongs.
+
+    `step_bytes`: what it and others like it take more in each step, where they hold no graphs.
+    """
 
     mark: ContainerGrows
     lines: tuple[Frame, ...]
+    step_bytes: float
 
 
 def held_tensors(job: Job, process: JobProcess) -> HeldTensors | None:
-    """Returns what grew fastest until lately, and is added to by a line that can be found."""
+    """Returns what grew fastest until lately, and is added to by a line that can be found; one with graphs first."""
     steps = process.steps
     marks = [one for one in process.prints.marks_of(ContainerGrows) if one.step >= RECENT * steps]
-    for mark in sorted(marks, key=lambda one: (one.step, one.length - one.before), reverse=True):
+    for mark in sorted(marks, key=lambda one: (not one.entry_bytes, one.step, one.length - one.before), reverse=True):
         lines = _lines(job, process, mark)
         if lines:
-            return HeldTensors(mark=mark, lines=lines)
+            alike = [one for one in marks if (one.name, one.owner, one.step) == (mark.name, mark.owner, mark.step)]
+            return HeldTensors(mark=mark, lines=lines, step_bytes=sum(map(_step_bytes, alike)))
     return None
+
+
+def _step_bytes(mark: ContainerGrows) -> float:
+    return mark.entry_bytes * (mark.length - mark.before) / max(1, mark.steps)
 
 
 def _lines(job: Job, process: JobProcess, mark: ContainerGrows) -> tuple[Frame, ...]:

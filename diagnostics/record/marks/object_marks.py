@@ -24,7 +24,7 @@ class RatesLost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerGrows:
-    """Something that held ever more tensors with their graphs over three looks."""
+    """Something that held ever more tensors over three looks: with their graphs, or large ones."""
 
     step: int
     path: str  # "board.meters['probe'].errors"
@@ -35,6 +35,7 @@ class ContainerGrows:
     before: int  # at the look before
     steps: int  # between the two
     sum: bool  # not a container: one number that was added to
+    entry_bytes: int = 0  # of the tensors in its latest entry, 0 where they have a graph
     stepped: tuple[Frame, ...]
 
 

@@ -83,6 +83,21 @@ def test_what_holds_ever_more_graphs_is_marked_by_the_name_the_program_has_for_i
     assert (mark.step, mark.length - mark.before, mark.steps) == (160, 80, 80)
 
 
+LARGE = """
+    seen, small = collections.defaultdict(list), []
+    def hook(module, inputs, output):
+        seen["layer"].append((len(small), output.detach().expand(8, 1024).clone()))
+        small.append(output.detach())
+    model.register_forward_hook(hook)
+    train(lambda number, loss: None)
+"""
+
+
+def test_large_tensors_without_a_graph_are_marked_with_their_bytes_and_small_ones_are_not(watch_warm) -> None:
+    (mark,) = _marks(watch_warm, LARGE)
+    assert (mark.path, mark.name, mark.entry_bytes) == ("seen['layer']", "seen", 8 * 1024 * 4)
+
+
 CLEARED = {
     "numbers": """
     losses = []

@@ -1,0 +1,103 @@
+"""States that are loaded back into the model whose own tensors they still are: real runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnostics.record.parameter_prints import ParameterPrints
+from diagnostics.record.training_marks import NothingLoaded, StateNotKept
+
+HEAD = """
+    import torch
+    from torch import nn
+    torch.manual_seed(0)
+    def built(): return nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1))
+    model = built()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    def train(count=5):
+        for _ in range(count):
+            optimizer.zero_grad(); model(torch.randn(8, 4)).mean().backward(); optimizer.step()
+    def fitting(state, own): return {name: one for name, one in state.items() if name in own}
+"""
+
+
+def _marks(watch_warm, source: str, kind: type):
+    run = watch_warm(HEAD + source)
+    assert (run.returncode, run.stderr) == (0, "")
+    (agent,) = run.record.agents
+    assert [event.text for event in agent.events if event.kind in ("no-prints", "no-marks")] == []
+    return run.record.prints.get(agent.name[len("agent-") : -len(".bin")], ParameterPrints()).marks_of(kind)
+
+
+KEPT = {
+    "moved to where they are": "best = {name: one.detach().to('cpu') for name, one in model.state_dict().items()}",
+    "parameters themselves": "model.state_dict(); best = dict(model.named_parameters())",
+}
+
+
+@pytest.mark.parametrize("how", KEPT)
+def test_a_state_of_other_tensors_at_the_same_addresses_is_marked_when_it_is_loaded_back(watch_warm, how: str) -> None:
+    source = f"""
+    train()
+    {KEPT[how]}
+    train()
+    model.load_state_dict(best)
+    train()
+"""
+    (mark,) = _marks(watch_warm, source, StateNotKept)
+    assert (mark.root, mark.loaded, mark.since, mark.step) == ("Sequential", True, 5, 10)
+
+
+RIGHT = """
+    train()
+    copied = {name: one.detach().clone() for name, one in model.state_dict().items()}
+    train()
+    model.load_state_dict(copied)
+    mixed = {**model.state_dict(), **{"1.bias": torch.ones(1)}}
+    model.load_state_dict(mixed)
+    train()
+    filled = {name: one.detach() for name, one in model.state_dict().items()}  # as torch.distributed.checkpoint does
+    for name, one in filled.items(): one.copy_(copied[name])
+    model.load_state_dict(filled)
+    train()
+    other = built()
+    other.load_state_dict({name: one.detach() for name, one in model.state_dict().items()})
+"""
+
+
+def test_copies_and_states_that_were_taken_for_the_load_are_not_marked(watch_warm) -> None:
+    assert _marks(watch_warm, RIGHT, StateNotKept) == ()
+
+
+LOST = """
+    torch.save({"epoch": 3, "net": {"module." + name: one for name, one in built().state_dict().items()}}, "pre.pt")
+    own = model.state_dict()
+    own.update(fitting(torch.load("pre.pt")["net"], own))
+    model.load_state_dict(own)
+    train()
+"""
+FOUND = """
+    torch.save({"net": {"encoder." + name: one for name, one in built().state_dict().items()}}, "pre.pt")
+    torch.save({"net": built().state_dict()}, "half.pt")
+    torch.save({"a.x": torch.ones(1), "a.y": torch.ones(1)}, "data.pt")
+    other = built()
+    own = other.state_dict()
+    own.update({"0.weight": torch.load("half.pt")["net"]["0.weight"]})
+    other.load_state_dict(own)
+    torch.load("data.pt")
+    other.load_state_dict(other.state_dict())
+    own = model.state_dict()
+    own.update(fitting(torch.load("pre.pt")["net"], own))
+    model.load_state_dict(own)
+    model.load_state_dict({name.partition(".")[2]: one for name, one in torch.load("pre.pt")["net"].items()})
+    train()
+"""
+
+
+def test_a_file_of_which_the_program_took_nothing_is_marked_and_one_that_is_taken_later_is_not(watch_warm) -> None:
+    (mark,) = _marks(watch_warm, LOST, NothingLoaded)
+    assert (mark.root, mark.keys, mark.given[0], mark.wanted[0]) == ("Sequential", 4, "module.0.weight", "0.weight")
+
+
+def test_a_file_of_which_something_is_taken_in_the_end_is_not_marked(watch_warm) -> None:
+    assert _marks(watch_warm, FOUND, NothingLoaded) == ()
