@@ -112,6 +112,10 @@ CLASS = "class Job:\n    def go(self):\n        self.code = call(x)\n"
         (AWAITED % "return sum(await gather(run(1)))" + "sys.exit(asyncio.run(main()))", 2, True),
         ("if call(x):\n    print('failed')\n    raise SystemExit(2)", 1, True),
         ("code = call(x)\nif code:\n    ok = False\nfinish(ok)", 1, True),
+        ("import subprocess\ndef run(x):\n    subprocess.run(x)\ncode = call(x)\nif code:\n    run(y)", 4, True),
+        ("if call(x):\n    tuner.search(smaller)", 1, True),
+        ("class Pool:\n    def get(self, x):\n        start(x)\nif call(x):\n    pool.get(x)", 4, True),
+        ("todo = Queue()\nwhile True:\n    x = todo.get()\n    if call(x):\n        todo.put(x)", 4, True),
         ("client.report(call(x))", 1, True),  # whoever gets it
         ("def run(x):\n    yield call(x)\nfor code in run(1):\n    print(code)", 2, False),
         (CLASS + "    @property\n    def ok(self):\n        return self.code == 0\nprint(job.ok)", 3, False),
