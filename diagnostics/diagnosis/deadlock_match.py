@@ -11,8 +11,8 @@ from diagnostics.diagnosis.agreement_fix import agreement_fix
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
 from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
-from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_diagnosis
+from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch, Deadlock
+from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_diagnosis, unlike_halves
 from diagnostics.dynamic.divergence.divergence import DivergencePoint
 from diagnostics.dynamic.divergence.held_exceptions import held_text
 from diagnostics.dynamic.divergence.rank_partition import user_stack
@@ -40,7 +40,7 @@ _OF_FINALIZER = Fix(
 
 
 def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
-    """Returns the match where a deadlock of this class is proved, else None."""
+    """Returns the match where a deadlock of this class is proved, or presumed, else None."""
     process = deadlock_diagnosis(job)
     if process is None or process.failure_class != failure_class:
         return None
@@ -83,6 +83,8 @@ def _fix(job: Job, process: DeadlockDiagnosis, usual: Fix) -> Fix:
 
 def _is_sure(process: DeadlockDiagnosis) -> bool:
     """Whether the line is the only one, and which rank went another way is no choice. The deadlock itself is proved."""
+    if process.deadlock.presumed:
+        return False
     if not process.decisions or process.locations[0] not in process.decided:
         return len(process.locations) == 1
     if process.certain and process.decisions[0].observed:
@@ -109,6 +111,10 @@ def _title(job: Job, process: DeadlockDiagnosis) -> str:
     if decided is not None and process.in_finalizer:
         line = f". {job.line(decided.frame)} is in a finalizer, which each rank runs when it frees the object"
     end = "it can never go on" if len(process.deadlock.ranks) == 1 else "none of them can ever go on"
+    if process.deadlock.presumed:
+        end = "nothing came of that any more"
+    if unlike_halves(process.deadlock):
+        end = "they are for each other, and do not fit: tag, type or size differ"
     met = [f"{sentence(shown_ranks((one.rank,)))} went through {_call_of(job, one)}; " for one in _through(process)]
     return f"{''.join(met)}{told[:1].lower() if met else told[:1]}{told[1:]}: {end}{line}"
 
@@ -153,7 +159,8 @@ def _evidence(job: Job, process: DeadlockDiagnosis) -> Iterator[Evidence]:
         yield Evidence(source=f"record/agents: rank {one.rank} at {one.at_s:.1f} s", observed=_position(job, one))
     yield Evidence(
         source="wait-for graph over these calls",
-        observed=f"{shown_ranks(deadlock.ranks)} wait for ever ({deadlock.knot}), from {deadlock.began_s:.1f} s on"
+        observed=f"{shown_ranks(deadlock.ranks)} wait for {_how_long(deadlock)} ({deadlock.knot}), "
+        f"from {deadlock.began_s:.1f} s on"
         + (f"; {'; '.join(map(_differs, deadlock.disagreements[:MOST_SHOWN]))}" if deadlock.disagreements else ""),
         expected="every operation that a rank waits in is reached by the ranks it needs",
     )
@@ -169,6 +176,10 @@ def _evidence(job: Job, process: DeadlockDiagnosis) -> Iterator[Evidence]:
         yield from _values_evidence(job, process, decision)
     for one in deadlock.positions[:2]:
         yield from path_evidence(job, f"call path of rank {one.rank}", user_stack(job, one))
+
+
+def _how_long(deadlock: Deadlock) -> str:
+    return "each other, if no message is still under way" if deadlock.presumed else "ever"
 
 
 def _position(job: Job, one: RankState) -> str:

@@ -317,6 +317,29 @@ def test_what_somebody_asks_a_future_for_is_not_unasked(watch, asks):
     assert told(agent) == [("caught", "how=caught | ValueError: that somebody looks at", [4])]
 
 
+def test_what_somebody_waits_for_before_it_fails_is_not_unasked(watch):
+    run = watch("""
+        import threading
+        from concurrent.futures import ThreadPoolExecutor
+        begun = threading.Event()
+        class Waits(threading.Thread):
+            def run(self):
+                begun.set()
+                try: future.result()
+                except ValueError: pass
+        def fail(text):
+            begun.wait()
+            while not future._condition._waiters: pass
+            raise ValueError(text)
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(fail, "that somebody waits for")
+            Waits().start()
+    """)
+    assert run.returncode == 0
+    (agent,) = run.record.agents
+    assert [text for kind, text, _ in told(agent) if "unasked" in text] == []
+
+
 HELD = """
     import os, torch, torch.distributed as dist
     dist.init_process_group("gloo", init_method=f"file://{os.getcwd()}/store", rank=0, world_size=1)

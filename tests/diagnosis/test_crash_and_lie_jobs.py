@@ -80,6 +80,36 @@ def test_a_pipe_that_hides_a_failure_is_told(watched: Watch) -> None:
     assert told.report["locations"][1] == "run.sh:2"
 
 
+DRIVER = """\
+import subprocess, sys
+
+def run(script):
+    return subprocess.run([sys.executable, script], stderr=subprocess.DEVNULL).returncode
+
+codes = {}
+codes["train.py"] = run("train.py")
+%s
+print(codes)
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("", ("crash", "masked-exit", [0], "model.py:11")),
+        ("if codes['train.py']: codes['again'] = run('smaller.py')", ("ok", "none", [], None)),
+    ],
+)
+def test_a_status_that_a_driver_only_shows_is_told_and_one_that_it_answers_is_left_alone(
+    watched: Watch, answer: str, verdict: tuple[Any, ...]
+) -> None:
+    smaller = FAILING.replace("else 9", "else 8") + "main()\n"
+    told = watched("python", "driver.py", model_py=MODEL, train_py=FAILING + "main()\n", smaller_py=smaller,
+                   driver_py=DRIVER % answer)  # fmt: skip
+    assert told.verdict == verdict
+    assert told.report["locations"][1:2] == (["driver.py:4"] if verdict[0] == "crash" else [])
+
+
 def test_a_worker_that_crashes_in_native_code_is_told_at_the_datasets_line(watched: Watch) -> None:
     train = (
         "import ctypes, torch\nfrom torch.utils.data import DataLoader\nfrom model import made, step\n\n"

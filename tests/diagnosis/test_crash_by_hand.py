@@ -381,6 +381,28 @@ def test_what_a_dead_thread_did_not_hand_over_is_missing_where_nothing_takes_its
     assert (thread_dies.match(job) is not None) is expected
 
 
+TRAINED = "def fit():\n    for x in rows:\n        loss = model(x)\n        loss.backward()\n        optimizer.step()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "last_s", "expected"),
+    [
+        ("ValueError: x", 3, 1.0, True),
+        ("ValueError: x", 3, 2.5, False),  # it was trained on
+        ("Finished", 3, 1.0, False),
+        ("ValueError: x", 9, 1.0, False),
+    ],
+)
+def test_a_thread_whose_training_loop_ended_has_failed_the_job(
+    text: str, line: int, last_s: float, expected: bool, tmp_path: Path
+) -> None:
+    thread = raised(text, f"{tmp_path}/fit.py:{line}", how=ExceptionSource.THREAD)
+    process = a_process(agent=agent(steps=3), raised=(thread,))
+    told_steps = replace(process.agent, steps=replace(process.agent.steps, last_s=last_s))
+    job = a_job(replace(process, agent=told_steps), code=0, cwd=tmp_path, files={"fit.py": TRAINED})
+    assert (thread_dies.match(job) is not None) is expected
+
+
 def test_an_exception_that_a_thread_caught_and_answered_with_nothing_is_the_cause_of_what_fails_on_that(
     tmp_path: Path,
 ) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hand_made import a_job, a_process, agent, event, frames, raised
+from hand_made import a_job, a_process, agent, event, frame, frames, raised
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.lies import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
@@ -74,6 +74,40 @@ def test_exceptions_that_cost_no_work_are_no_lie(line: int, tmp_path: Path) -> N
     fine = agent(*made("optimizer", place=f"{file}:2"), steps=9)
     job = a_job(a_process(agent=fine, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": RETRYING})
     assert failure_hidden_in_rank.match(job) is None
+
+
+IN_BACKGROUND = """\
+def epoch(model, loader, optimizer):
+    for x in loader:
+        loss = model(x)
+        loss.backward()
+        optimizer.step()
+def upload(path):
+    client.put(path)
+with ThreadPoolExecutor(1) as pool:
+    pool.submit(epoch, model, loader, optimizer)
+    pool.submit(upload, "a")
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "expected"),
+    [
+        ("ValueError: nan", 3, ("train.py:3", "train.py:9")),
+        ("StopTraining: enough", 3, None),
+        ("OSError: no route", 7, None),  # a helper of which nothing is missing
+    ],
+)
+def test_training_that_ended_in_a_future_that_nobody_asked_is_told_at_the_call_that_handed_it_over(
+    text: str, line: int, expected: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/train.py"
+    error = raised(text, how=ExceptionSource.UNASKED)
+    path = (frame(f"{file}:{line}", "epoch" if line < 6 else "upload"),)
+    lost = replace(error, path=path, user_path=path)
+    process = a_process(agent=agent(*made("optimizer", place=f"{file}:9"), steps=3), raised=(lost,))
+    found = failure_hidden_in_rank.match(a_job(process, code=0, cwd=tmp_path, files={"train.py": IN_BACKGROUND}))
+    assert (found.locations if found is not None else None) == expected
 
 
 SWALLOWED = """\

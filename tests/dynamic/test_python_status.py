@@ -89,6 +89,46 @@ def test_a_code_that_was_handed_over_counts_as_read_where_the_source_uses_it(
     assert (found, places[:1]) == ((Fate.HANDLED, ()) if used else (Fate.DROPPED, (f"launch.py:{read[1]}",)))
 
 
+AWAITED = "async def run(x):\n    return call(x)\nasync def main():\n    %s\n"
+CLASS = "class Job:\n    def go(self):\n        self.code = call(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "used"),
+    [
+        ("worst = 0\nfor x in y:\n    worst |= call(x)\nsys.exit(worst)", 3, True),
+        ("worst = 0\ndef run(x):\n    global worst\n    worst |= call(x)\nrun(1)\nsys.exit(worst)", 4, True),
+        ("def run(x):\n    return call(x)\ncodes = list(pool.map(run, y))\nif any(codes):\n    sys.exit(1)", 2, True),
+        ("def run(x):\n    return call(x)\nRUNS = {'a': run}\nRUNS[z](1)", 2, True),
+        ("def run(x):\n    yield call(x)\nfor code in run(1):\n    if code:\n        again()", 2, True),
+        ("match call(x):\n    case 0:\n        print('well')\n    case 3:\n        again()", 1, True),
+        ("code = call(x)\nwhile code and left:\n    code = call(x)", 1, True),
+        ("FOR_CODE.get(call(x), fail)()", 1, True),
+        ("import click\n@click.command()\ndef main():\n    return call(x)\nmain()", 4, True),
+        (CLASS + "    @property\n    def ok(self):\n        return not self.code\nif job.ok:\n    again()", 3, True),
+        (CLASS + "    def ok(self):\n        return self.code == 0\nbest([j for j in jobs if j.ok()])", 3, True),
+        (CLASS + "def watch(jobs):\n    return [j.code for j in jobs]\nsys.exit(max(watch(jobs)))", 3, True),
+        ("try:\n    if call(x):\n        raise Failed(x)\nexcept Failed:\n    again()", 2, True),
+        (AWAITED % "return sum(await gather(run(1)))" + "sys.exit(asyncio.run(main()))", 2, True),
+        ("if call(x):\n    print('failed')\n    raise SystemExit(2)", 1, True),
+        ("code = call(x)\nif code:\n    ok = False\nfinish(ok)", 1, True),
+        ("import subprocess\ndef run(x):\n    subprocess.run(x)\ncode = call(x)\nif code:\n    run(y)", 4, True),
+        ("if call(x):\n    tuner.search(smaller)", 1, True),
+        ("class Pool:\n    def get(self, x):\n        start(x)\nif call(x):\n    pool.get(x)", 4, True),
+        ("todo = Queue()\nwhile True:\n    x = todo.get()\n    if call(x):\n        todo.put(x)", 4, True),
+        ("client.report(call(x))", 1, True),  # whoever gets it
+        ("def run(x):\n    yield call(x)\nfor code in run(1):\n    print(code)", 2, False),
+        (CLASS + "    @property\n    def ok(self):\n        return self.code == 0\nprint(job.ok)", 3, False),
+        (AWAITED % "print(await gather(run(1)))" + "asyncio.run(main())", 2, False),
+        ("def tell(x, code):\n    log.info('%s ended with %s', x, code)\ntell(1, call(x))", 3, False),
+    ],
+)  # fmt: skip
+def test_a_code_is_followed_through_the_program_to_what_it_decides(
+    source: str, line: int, used: bool, tmp_path: Path
+) -> None:
+    assert fate(a_driver(tmp_path, source, ("call", line)))[0] is (HANDLED if used else DROPPED)
+
+
 COROUTINE = "async def fit(x):\n    p = await start(x)\n    %s\nasync def main():\n    %s\n"
 RAISES = "if await p.wait(): raise ValueError(x)"
 KEPT = "return_exceptions=True"

@@ -102,6 +102,29 @@ def test_what_can_never_go_on_is_proved(name: str) -> None:
     assert (found.knot, found.ranks) == (expected, tuple(one.rank for one in blocked))
 
 
+BOTH = {("0", OperationKind.SEND, 1): 1, ("0", OperationKind.RECV, 0): 1}
+
+
+@pytest.mark.parametrize(
+    ("positions", "expected"),
+    [
+        ((at(0, waits("send", None, root=1), exchanged=None), at(1, waits(), exchanged=None)), DeadlockKind.CROSSED),
+        (
+            (at(0, waits("send", None, root=1), exchanged=BOTH), at(1, waits("recv", None, root=0), exchanged=BOTH)),
+            DeadlockKind.PEERS,
+        ),
+        ((at(0, waits("send", None, root=1), exchanged=None), at(1, stand=Whereabouts.OUTSIDE)), None),
+    ],
+)
+def test_a_message_that_may_be_under_way_is_no_proof_and_is_presumed_lost_where_asked(
+    positions: tuple[RankState, ...], expected: DeadlockKind | None
+) -> None:
+    assert find_deadlock(positions) is None
+    found = find_deadlock(positions, presumed=True)
+    assert (found.knot if found is not None else None) is expected
+    assert found is None or found.presumed
+
+
 def _begun(one: RankState) -> RankState:
     wait = one.wait
     assert wait is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from _thread import get_ident
+from weakref import WeakSet
 
 from ..frames import is_library
 from ..patching import wrap_method
@@ -202,16 +203,20 @@ def _see_logged(caught, logging):
 
 def _see_futures(caught, base):
     """What a thread of a pool raised: it is kept in a Future, which nobody may ever look at."""
+    awaited = WeakSet()  # futures for which somebody waits, or waited, before they had anything
 
     def kept(frame, args, kwargs):
         error = args[1] if len(args) > 1 else kwargs.get("exception")
         if isinstance(error, BaseException):
             caught.tell(error, "caught")
-            caught.keep(args[0], error)
+            if args[0] not in awaited:
+                caught.keep(args[0], error)
 
     def asked(frame, args, kwargs):
         if caught.unasked:
             caught.unasked.pop(id(args[0]), None)
+        if not args[0].done():
+            awaited.add(args[0])
 
     wrap_method(base.Future, "set_exception", before=kept)
     wrap_method(base.Future, "result", before=asked)

@@ -20,10 +20,12 @@ from diagnostics.core.frames import is_installed
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed, natural_outcome
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.masked_errors import CONTROL, ends_training
 from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, root_exception
 from diagnostics.dynamic.failures.thread_products import answers_what_is_missing, fails_on_products
 from diagnostics.dynamic.job.evidence import end_evidence, names_of, path_evidence, source_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
+from diagnostics.dynamic.job.process_list import job_time
 
 CODE = "D250"
 NAME = "thread-dies"
@@ -98,9 +100,18 @@ def _cost(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
     optimizer = process.agent is not None and process.agent.last_event("optimizer") is not None
     if not job.failed and most == 0 and optimizer and process.agent is not None and not process.agent.steps.backwards:
         return "no rank made an optimizer step"
+    by_design = bool(CONTROL.search(raised.type))
+    if not (job.failed or by_design or _trained_on(job, process, raised)) and ends_training(job, process, raised):
+        return f"its training loop ended there, and the job says success after {process.steps} optimizer steps"
     if not job.failed and _fills_a_queue(job, raised) and not answers_what_is_missing(job, process, raised):
         return f"what it was to hand over is missing, and the job says success after {process.steps} optimizer steps"
     return ""
+
+
+def _trained_on(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
+    """Whether an optimizer step was made after a thread's end: what it had begun may have been begun anew."""
+    last_s = process.agent.steps.last_s if process.agent is not None else None
+    return process.agent is not None and last_s is not None and job_time(job.facts, process.agent, last_s) > raised.at_s
 
 
 def _fills_a_queue(job: Job, raised: ExceptionRecord) -> bool:

@@ -28,10 +28,11 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.exit_status.handed_over import handing_over
 from diagnostics.dynamic.failures.masked_errors import MaskedError, hidden_error, left_module
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
 from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
-from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.static.program.exception_flow import calls_of_attribute
 
@@ -51,7 +52,9 @@ def match(job: Job) -> Match | None:
     failing = locations_of(job, of_raised(job, first.process, first.raised)) if first.raised is not None else ()
     failing = failing or _calls(job, first)
     hiding = job.line(first.hiding) if first.hiding is not None else ""
-    locations = distinct([*failing[:1], hiding, *failing[1:]])
+    unasked = first.raised is not None and first.raised.how is ExceptionSource.UNASKED and first.frames
+    given = handing_over(job, first.frames[-1]) if unasked else ()
+    locations = distinct([*failing[:1], hiding, *given, *failing[1:]])
     said = f"hid {first.raised.text[:300]}" if first.raised is not None else "hid an exception that nobody saw"
     at = f" (raised at {failing[0]})" if failing else ""
     by = f" at {hiding}" if hiding else ""

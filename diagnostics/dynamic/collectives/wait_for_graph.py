@@ -47,6 +47,7 @@ class Deadlock:
     gone: tuple[RankState, ...] = ()
     disagreements: tuple[CollectiveMismatch, ...] = ()
     began_s: float = 0.0  # when the last of them began to wait
+    presumed: bool = False  # messages may be under way, but for too long
 
 
 _NEVER_ACTS = (Whereabouts.ENDED, Whereabouts.LEAVING)
@@ -65,10 +66,14 @@ class _Node:
     released: bool = False
 
 
-def find_deadlock(positions: Sequence[RankState]) -> Deadlock | None:
-    """Returns the ranks that can never go on, None where that is not certain of any. Takes O(ranks + waits)."""
+def find_deadlock(positions: Sequence[RankState], *, presumed: bool = False) -> Deadlock | None:
+    """Returns the ranks that can never go on, None where that is not certain of any. Takes O(ranks + waits).
+
+    `presumed` is for ranks that stood still: a message that might be under way would have arrived, and both halves of
+    one that wait for each other do not fit, by their tags or sizes. That is no proof.
+    """
     by_rank = {one.rank: one for one in positions}
-    nodes = list(_nodes(positions, by_rank))
+    nodes = list(_nodes(positions, by_rank, presumed=presumed))
     stuck = _fixpoint(positions, nodes)
     if not stuck:
         return None
@@ -83,6 +88,7 @@ def find_deadlock(positions: Sequence[RankState]) -> Deadlock | None:
         gone=gone,
         disagreements=disagreements,
         began_s=max(one.waits[0].since_s for one in found),
+        presumed=presumed,
     )
 
 
@@ -137,7 +143,7 @@ def _fixpoint(positions: Sequence[RankState], nodes: Sequence[_Node]) -> set[int
     return blocked - acts
 
 
-def _nodes(positions: Sequence[RankState], by_rank: dict[int, RankState]) -> Iterator[_Node]:
+def _nodes(positions: Sequence[RankState], by_rank: dict[int, RankState], *, presumed: bool) -> Iterator[_Node]:
     """Yields what the blocked ranks wait for; those that wait for the same thing share one."""
     together: dict[tuple[str, int], list[tuple[RankState, PendingOperation]]] = defaultdict(list)
     for one in positions:
@@ -146,12 +152,12 @@ def _nodes(positions: Sequence[RankState], by_rank: dict[int, RankState]) -> Ite
                 if wait.kind is OperationKind.COLLECTIVE and wait.slot is not None and wait.ranks:
                     together[wait.group, wait.slot].append((one, wait))
                 else:
-                    yield _lonely(one, wait, by_rank)
+                    yield _lonely(one, wait, by_rank, presumed=presumed)
     for (group, slot), waiting in together.items():
         yield from _collective(group, slot, waiting, by_rank)
 
 
-def _lonely(one: RankState, wait: PendingOperation, by_rank: dict[int, RankState]) -> _Node:
+def _lonely(one: RankState, wait: PendingOperation, by_rank: dict[int, RankState], *, presumed: bool) -> _Node:
     """What a send, a receive, a store's key or a call without a number waits for."""
     others = set(wait.ranks or by_rank) - {one.rank}
     if (
@@ -159,12 +165,12 @@ def _lonely(one: RankState, wait: PendingOperation, by_rank: dict[int, RankState
         and wait.op not in operations.BATCHES
         and wait.root is not None
     ):
-        on_its_way = _on_its_way(one, wait, by_rank.get(wait.root))
+        on_its_way = not presumed and _on_its_way(one, wait, by_rank.get(wait.root))
         return _Node(waiters=[one.rank], needs=set() if on_its_way else {wait.root}, group=wait.group)
     if wait.kind is OperationKind.STORE:
         return _Node(waiters=[one.rank], needs=set(by_rank) - {one.rank}, any_of=True, store=True)
     if wait.kind in (OperationKind.SEND, OperationKind.RECV):
-        loose = any(_may_send_anything(by_rank.get(rank), wait.group) for rank in others)
+        loose = not presumed and any(_may_send_anything(by_rank.get(rank), wait.group) for rank in others)
         return _Node(waiters=[one.rank], needs=set() if loose else others, any_of=True, group=wait.group)
     if wait.kind is OperationKind.COLLECTIVE:
         # Its slot is not known: each of the others may have been there. Only if all of them are gone it is certain.

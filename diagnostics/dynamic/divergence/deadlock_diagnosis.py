@@ -28,13 +28,14 @@ from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 
 MISMATCH, MISSING, PEERS = "collective-mismatch", "collective-missing", "p2p-deadlock"
 MOST_LINES = 8
+LONGEST_MESSAGE_S = 10.0  # in which no record of any rank moved: one that was under way has come by then
 _JUMPS = (StatementKind.RETURNS, StatementKind.SKIPS, StatementKind.LEAVES_LOOP, StatementKind.RAISES)
 _LIBRARY = re.compile(r"/(?:site|dist)-packages/(?!torch/)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadlockDiagnosis:
-    """A proved deadlock and what can be said of it."""
+    """A deadlock and what can be said of it; it is proved where it is not `presumed`."""
 
     deadlock: Deadlock
     failure_class: str
@@ -54,7 +55,10 @@ _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures a
 
 
 def deadlock_diagnosis(job: Job) -> DeadlockDiagnosis | None:
-    """Returns the deadlock in which the job hung, None where none can be proved."""
+    """Returns the deadlock in which the job hung, None where there is none.
+
+    Where none can be proved since messages may be under way, one of ranks that stood still with those is presumed.
+    """
     if not _latest or _latest[0][0] is not job:
         _latest[:] = [(job, _process(job))]
     return _latest[0][1]
@@ -64,6 +68,9 @@ def _process(job: Job) -> DeadlockDiagnosis | None:
     at_s = hang_time(job)
     positions = positions_of(job, at_s) if at_s is not None else ()
     deadlock = find_deadlock(positions)
+    if deadlock is None and at_s is not None and not job.facts.proved:
+        presumed = find_deadlock(positions, presumed=True)
+        deadlock = presumed if presumed is not None and at_s - presumed.began_s > LONGEST_MESSAGE_S else None
     return diagnose(job, deadlock, positions) if deadlock is not None else None
 
 
@@ -74,9 +81,8 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
     """
     waited, deadlock = deadlock, as_they_met(deadlock)
     threads = by_thread_order(job, waited)
-    found = (
-        partitions(job, deadlock, positions) if not threads else ()
-    )  # which thread comes first is no way that a rank goes
+    # Which thread comes first is no way that a rank goes, and two that meet have not parted.
+    found = () if threads or unlike_halves(deadlock) else partitions(job, deadlock, positions)
     said = [divergence_points(job.sources, split.parting, job.agent_folders) for split in found]
     held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(job, one)) is not None)
     lines = (
@@ -147,10 +153,25 @@ def _ordered(job: Job, deadlock: Deadlock, decided: Sequence[str], stands: Seque
 
 def _is_circle(job: Job, deadlock: Deadlock) -> bool:
     """Whether sends and receives stand in an order that can never work; where it did before, it is not the order."""
+    if unlike_halves(deadlock):
+        return True
     waits = [wait for one in deadlock.positions for wait in one.waits]
     if deadlock.knot is not DeadlockKind.PEERS or any(wait.asynchronous for wait in waits):
         return False
     return not all(is_recurrent(job, one) for one in deadlock.positions)
+
+
+def unlike_halves(deadlock: Deadlock) -> bool:
+    """Whether all wait in a send and a receive that are for each other: only tag, type or size can differ."""
+    at = {one.rank: one.wait for one in deadlock.positions if _is_peer(one)}
+    return deadlock.presumed and all(
+        (wait := at.get(one.rank)) is not None
+        and wait.root is not None
+        and (peer := at.get(wait.root)) is not None
+        and peer.root == one.rank
+        and peer.kind is not wait.kind
+        for one in deadlock.positions
+    )
 
 
 def _culprits(

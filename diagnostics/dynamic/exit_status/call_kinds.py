@@ -39,6 +39,9 @@ _IDLE = frozenset(
     ["sleep", "mkdir", "makedirs", "close", "flush", "terminate", "kill", "killpg", "send_signal", "join", "shutdown",
      "acquire", "release", "basicConfig", "wait"]
 )  # fmt: skip
+_TAKES = frozenset(
+    ["pop", "popleft", "get", "get_nowait", "result", "exception", "communicate", "poll", "read", "recv"]
+)
 COUNTS = frozenset(["empty", "qsize", "full"])
 PARSES = frozenset(["float", "int", "loads", "load", "safe_load", "literal_eval"])  # they raise where nothing was left
 _BUILTINS = frozenset(
@@ -89,6 +92,11 @@ def call_kind(call: ast.Call) -> CallKind:
     if name in _IDLE:
         return CallKind.IDLE
     return CallKind.MAKES if name in _MAKES else CallKind.UNKNOWN
+
+
+def for_its_effect(call: ast.Call, parent: ast.AST | None) -> bool:
+    """Whether nobody takes what a call makes: `tuner.search(x)` does something, whatever `search` of a text does."""
+    return isinstance(parent, ast.Expr) and last_name(call.func) not in _TAKES
 
 
 def leaves_with_0(node: ast.AST) -> bool:

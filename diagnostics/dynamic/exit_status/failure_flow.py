@@ -10,7 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from diagnostics.dynamic.exit_status.call_kinds import COUNTS, PARSES, CallKind, call_kind, leaves_with_0
+from diagnostics.dynamic.exit_status.call_kinds import (
+    COUNTS,
+    PARSES,
+    CallKind,
+    call_kind,
+    for_its_effect,
+    leaves_with_0,
+)
 from diagnostics.dynamic.exit_status.syntax_index import SyntaxIndex, is_main_test, is_success, own_nodes
 from diagnostics.dynamic.exit_status.value_carriers import Consequence, Decided, ValueCarriers, by_test
 from diagnostics.static.program.functions import last_name
@@ -189,9 +196,9 @@ class FailureFlow(ValueCarriers):
             return
         own = self._index.own_functions(call)
         kind = call_kind(call)
+        for function in own:
+            self._to_parameter(function, call, node, decided)
         if own and (isinstance(call.func, ast.Name) or kind is CallKind.UNKNOWN):
-            for function in own:
-                self._to_parameter(function, call, node, decided)
             return
         match kind:
             case CallKind.SAYS | CallKind.WRITES:
@@ -272,9 +279,9 @@ class FailureFlow(ValueCarriers):
     def _call_under(self, call: ast.Call, *, tested: Decided) -> None:
         own = self._index.own_functions(call)
         kind = call_kind(call)
+        for function in own:
+            self._under(getattr(function, "body", ()), tested=tested)
         if own and (isinstance(call.func, ast.Name) or kind is CallKind.UNKNOWN):
-            for function in own:
-                self._under(getattr(function, "body", ()), tested=tested)
             return
         match kind:
             case CallKind.SAYS:
@@ -283,6 +290,8 @@ class FailureFlow(ValueCarriers):
                 self._reach(Consequence.RECORDED if tested is not Decided.NOT else Consequence.SAID)
             case CallKind.STORES if isinstance(call.func, ast.Attribute):
                 self._store(call.func.value, decided=tested)
+            case CallKind.MAKES if for_its_effect(call, self._index.above.get(call)):
+                self._act()
             case CallKind.MAKES | CallKind.IDLE | CallKind.LEAVES_WITH_0 | CallKind.STORES:
                 return
             case _ if last_name(call.func) in self._index.classes:

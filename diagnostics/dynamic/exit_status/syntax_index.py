@@ -7,6 +7,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 
 from diagnostics.dynamic.exit_status.call_kinds import CallKind, call_kind
 from diagnostics.static.program.ast_walk import children, walk
@@ -34,7 +35,7 @@ class SyntaxIndex:
     """The nodes of some files, by what they stand for."""
 
     def __init__(self, sources: Sequence[SourceFile]) -> None:
-        files = {os.path.normpath(source.path): source.tree for source in reversed(sources)}  # one may have two names
+        files = {Path(os.path.normpath(one.path)): one.tree for one in reversed(sources)}  # one may have two names
         self._trees = [tree for tree in files.values() if tree is not None]
         self.above: dict[ast.AST, ast.AST] = {}
         self.functions: defaultdict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = defaultdict(list)
@@ -42,6 +43,8 @@ class SyntaxIndex:
         self.attributes: defaultdict[str, list[ast.Attribute]] = defaultdict(list)
         self._names: defaultdict[str, list[ast.Name]] = defaultdict(list)
         self._imported: defaultdict[str, list[ast.AST]] = defaultdict(list)  # name -> the files that import it
+        self._modules = {part for path in files for part in (path.stem, path.parent.name)}
+        self._bound_by_import: dict[tuple[ast.AST, str], str] = {}  # file and name in it -> the module it is of
         for tree in self._trees:
             for node in walk(tree):
                 self.above.update((below, node) for below in children(node))
@@ -60,6 +63,12 @@ class SyntaxIndex:
             case ast.ImportFrom():
                 for alias in node.names:
                     self._imported[alias.name].append(tree)
+                    of = alias.name if alias.name in self._modules else (node.module or alias.name)
+                    self._bound_by_import[tree, alias.asname or alias.name] = of.rpartition(".")[2]
+            case ast.Import():
+                for alias in node.names:
+                    name = alias.asname or alias.name.partition(".")[0]
+                    self._bound_by_import[tree, name] = alias.name.rpartition(".")[2]
 
     def _ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         above = self.above.get(node)
@@ -139,8 +148,21 @@ class SyntaxIndex:
         ]
         if made:
             return made
-        is_method = isinstance(call.func, ast.Attribute)
-        return [one for one in self.functions.get(name, ()) if is_method or not self._is_method(one)]
+        if not isinstance(call.func, ast.Attribute):
+            return [one for one in self.functions.get(name, ()) if not self._is_method(one)]
+        module = self._module_of(call.func.value)
+        if module is None:  # a method of an object
+            return [one for one in self.functions.get(name, ()) if self._is_method(one)]
+        return list(self.functions.get(name, ())) if module in self._modules else []
+
+    def _module_of(self, value: ast.expr) -> str | None:
+        """Returns the module that a name stands for, or was imported from; None where it was not imported."""
+        while isinstance(value, ast.Attribute):
+            value = value.value
+        if not isinstance(value, ast.Name):
+            return None
+        file = [*self._ancestors(value)][-1]
+        return self._bound_by_import.get((file, value.id))
 
     def _is_method(self, function: ast.AST) -> bool:
         return isinstance(self.above.get(function), ast.ClassDef)

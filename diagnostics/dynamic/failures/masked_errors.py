@@ -80,6 +80,11 @@ def hidden_error(job: Job, process: JobProcess) -> MaskedError | None:
         return MaskedError(
             process=process, raised=unsaved, hiding=None, missing="the file that it was to write", certain=True
         )
+    unasked = _unasked_training(job, process)
+    if unasked is not None:
+        return MaskedError(
+            process=process, raised=unasked, hiding=None, missing="the rest of a training loop", certain=False
+        )
     dropped = _on_its_way_at(job, process, left)
     if dropped is not None:
         return MaskedError(
@@ -186,6 +191,18 @@ def _left(process: JobProcess) -> LifecycleEvent | None:
     """Returns the call by which a process left with code 0 in the middle of its program."""
     event = process.agent.last_event("sys.exit", "os._exit") if process.agent is not None else None
     return event if event is not None and event.value == 0 else None
+
+
+def _unasked_training(job: Job, process: JobProcess) -> ExceptionRecord | None:
+    """Returns what ended a training loop in a future that nobody asked for its result."""
+    unasked = (one for one in reversed(process.raised) if one.how is ExceptionSource.UNASKED)
+    return next((one for one in unasked if not CONTROL.search(one.type) and ends_training(job, process, one)), None)
+
+
+def ends_training(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
+    """Whether an exception that nobody caught came out of a training loop."""
+    trained_by = trained_in(job, process)
+    return any(in_training_loop(job.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
 
 
 def _unsaved(process: JobProcess) -> ExceptionRecord | None:

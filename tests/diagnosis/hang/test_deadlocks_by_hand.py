@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import hand_made as made
 from deadlocked import call, done, hung, rank
@@ -13,6 +15,7 @@ from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagr
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import collectives_mixed_up
 from diagnostics.dynamic.job.job import Job
+from diagnostics.record.supervisor_facts import Stall
 
 HANGS = (collectives_disagree, collective_not_joined, peers_wait_for_each_other)
 REACHED = "every operation that a rank waits in is reached by the ranks it needs"
@@ -74,11 +77,11 @@ def skips(folder: Path, comes: bool = False) -> Job:
 PEERS = "peer = 1 - rank\ndist.send(data, peer)\ndist.recv(data, peer)\n"
 
 
-def peers(folder: Path, under_way: bool = False) -> Job:
+def peers(folder: Path, under_way: bool = False, **fields: Any) -> Job:
     """Both ranks send first, and nobody receives; or one of them receives."""
     ops = ("send", "recv" if under_way else "send")
     ranks = [
-        rank(n, call(op, -1, f"{folder}/train.py:{2 + (op == 'recv')}", root=1 - n, entered_s=2.0))
+        rank(n, call(op, -1, f"{folder}/train.py:{2 + (op == 'recv')}", root=1 - n, entered_s=2.0), **fields)
         for n, op in enumerate(ops)
     ]
     return hung(folder, *ranks, source=PEERS)
@@ -195,6 +198,22 @@ def test_two_ranks_that_send_first_wait_for_each_other(tmp_path: Path) -> None:
             "check that each send has one receive, of the same peer and tag"
         ),
     )  # fmt: skip
+
+
+def test_halves_of_a_message_that_stood_still_for_long_are_presumed_not_to_fit(tmp_path: Path) -> None:
+    unproved = peers(tmp_path, under_way=True, at_s=20.0)
+    for long, expected in ((12.0, [("p2p-deadlock", (0, 1), (), JobOutcome.HANG)]), (3.0, [])):
+        ended = {
+            "ended_by": "stall-timeout", "proved": (), "ended_s": 2.0 + long,
+            "stalls": (Stall(began_s=2.0, seen_s=2.0 + long),),
+        }  # fmt: skip
+        job = replace(unproved, facts=replace(unproved.facts, **ended))
+        found = proofs(job)
+        assert [told(one) for one in found] == expected
+        for one in found:
+            assert one.finding.confidence is Confidence.LIKELY
+            assert one.locations == ("train.py:2", "train.py:3")
+            assert "they are for each other, and do not fit" in one.finding.title
 
 
 def test_what_may_still_go_on_is_no_deadlock(tmp_path: Path) -> None:
