@@ -27,7 +27,7 @@ NOT_FOUND = {
     "sweep_trials", "moe_checkpointer", "teacher_student",
     "matcher_bypass", "ema_prefix", "accum_zero", "optim_before_shard", "prefix_strict_false", "halo_ring_again",
     "cuda_in_workers", "init_twice", "jsonl_stream", "late_bucket_wait", "timeout_days", "token_cache_race",
-    "tracker_every_rank", "split_after_seed", "static_layerdrop", "subgroup_root",
+    "tracker_every_rank", "split_after_seed", "subgroup_root",
 }  # fmt: skip
 
 
