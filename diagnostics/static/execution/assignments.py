@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from diagnostics.static.execution.expressions import Expressions
 from diagnostics.static.execution.values import (
+    ANY_KEY,
     Class,
     Const,
     ImportedFile,
@@ -43,6 +44,7 @@ class Assignments(Expressions):
             else:
                 if isinstance(owner, Mapped):
                     owner.open = True
+                    self.state.memory.write(owner.fields, ANY_KEY, value)
                 self.state.happened("set []", target, scope.function, owner=owner, args=(index, value))
 
     def _scope_of(self, name: str, scope: Scope) -> Scope:

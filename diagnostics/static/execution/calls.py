@@ -53,14 +53,25 @@ class CallEvaluation(ForeignCalls):
         if isinstance(node.func, ast.Attribute):
             owner = self.evaluate(node.func.value, scope)
             args, keywords = self._arguments(node, scope)
-            found = of_container(owner, node.func.attr, args, keywords, self.state.memory.depth)
+            if isinstance(owner, OneOf) and all(isinstance(one, (Items, Mapped)) for one in owner.options):
+                for one in owner.options[1:]:
+                    self._of_container(one, node.func.attr, args, keywords)
+                owner = owner.options[0]
+            found = self._of_container(owner, node.func.attr, args, keywords)
             if found is not None:
-                for store, key, value in found[1]:
-                    self.state.memory.write(store, key, value)
-                return found[0]
+                return found
             return self.call(self.attribute(owner, node.func.attr, node.func, scope), args, keywords, node, scope)
         callee = self.evaluate(node.func, scope)
         return self.call(callee, *self._arguments(node, scope), node, scope)
+
+    def _of_container(
+        self, owner: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value | None:
+        """Returns what a method of a list or dict gives, and changes it; None where it is no such."""
+        found = of_container(owner, name, args, keywords, self.state.memory.depth)
+        for store, key, value in found[1] if found is not None else ():
+            self.state.memory.write(store, key, value)
+        return found[0] if found is not None else None
 
     def _super(self, scope: Scope) -> Value:
         at: Scope | None = scope
@@ -154,7 +165,8 @@ class CallEvaluation(ForeignCalls):
             if name in keywords or at < len(args):
                 made.fields[name] = keywords[name] if name in keywords else args[at]
             elif rest is not None:
-                made.fields[name] = Made("[]", owner=rest, args=(Const(name),), node=node, function=scope.function)
+                usually = {"default": self._default(default, inside)} if default is not None else {}
+                made.fields[name] = Made("[]", rest, (Const(name),), usually, node, scope.function)
             elif default is not None:
                 made.fields[name] = self._default(default, inside)
         self.state.memory.born(made.fields)

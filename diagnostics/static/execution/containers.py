@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diagnostics.static.execution.values import UNKNOWN, Const, Items, Mapped, Value
+from diagnostics.static.execution.values import UNKNOWN, Const, Items, Mapped, Value, key_value
 
 Change = tuple[dict[Any, Any], Any, Any]  # a store, the key that is written in it, its value
 _ADDING = frozenset(["append", "add", "appendleft", "put", "put_nowait"])
@@ -59,10 +59,10 @@ def _of_mapped(
 ) -> tuple[Value, Sequence[Change]] | None:
     fields = owner.fields
     if name == "items":
-        pairs = tuple(Items({"items": (Const(key), one)}) for key, one in fields.items())
+        pairs = tuple(Items({"items": (key_value(key), one)}) for key, one in fields.items())
         return Items({"items": pairs}, owner.open), ()
     if name in ("values", "keys"):
-        found = tuple(fields.values()) if name == "values" else tuple(Const(key) for key in fields)
+        found = tuple(fields.values()) if name == "values" else tuple(key_value(key) for key in fields)
         return Items({"items": found}, owner.open), ()
     if name in ("get", "pop", "setdefault") and args and isinstance(args[0], Const):
         key = args[0].value

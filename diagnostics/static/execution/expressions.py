@@ -16,6 +16,7 @@ from diagnostics.static.execution.counters import (
 )  # fmt: skip
 from diagnostics.static.execution.known_tests import decided
 from diagnostics.static.execution.values import (
+    ANY_KEY,
     UNKNOWN,
     Class,
     Const,
@@ -141,7 +142,7 @@ class Expressions(CallEvaluation):
                         return owner.fields[index.value]
                 except TypeError:
                     return UNKNOWN
-            elif owner.fields and not owner.open:
+            elif owner.fields and (not owner.open or ANY_KEY in owner.fields):
                 return joined(list(owner.fields.values()), (index,))
         if isinstance(owner, Instance) and isinstance(index, Const) and isinstance(index.value, int):
             names = [name for name, _ in self.fields_of(owner.kind)]  # of a named tuple

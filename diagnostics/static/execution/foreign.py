@@ -47,6 +47,10 @@ class ForeignCalls(Objects):
     ) -> None:
         """Runs `forward` of a model that was called."""
 
+    @abstractmethod
+    def read_loader(self, loop: Value, node: ast.AST, scope: Scope) -> None:
+        """Runs what the workers of a loader run."""
+
     def of_library(
         self, name: str, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
     ) -> Value | None:
@@ -72,6 +76,7 @@ class ForeignCalls(Objects):
         if name == "next" and args:
             items, _ = library.items_of(args[0], node)
             self.leaves("next", args[0], (), {}, node, scope)
+            self.read_loader(args[0], node, scope)
             return items[0] if items else UNKNOWN
         if name in ("list", "tuple", "sorted", "reversed", "set") and len(args) == 1 and isinstance(args[0], Items):
             return Items({"items": args[0].items}, args[0].open)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from diagnostics.static.execution.values import UNKNOWN, Const, Items, Made, Mapped, OneOf, Value, joined
+from diagnostics.static.execution.values import UNKNOWN, Const, Items, Made, Mapped, OneOf, Value, joined, key_value
 from diagnostics.static.program.functions import Function
 
 # Methods of modules and tensors whose result is the object, or a copy that stands for it.
@@ -65,7 +65,7 @@ def items_of(value: Value, node: ast.AST, depth: int = 4) -> tuple[tuple[Value, 
     if isinstance(value, Items):
         return value.items, not value.open
     if isinstance(value, Mapped):
-        return tuple(Const(key) for key in value.fields), not value.open
+        return tuple(key_value(key) for key in value.fields), not value.open
     if isinstance(value, Made) and depth:
         if value.name == "enumerate" and value.args:
             inner, all_of = items_of(value.args[0], node, depth - 1)

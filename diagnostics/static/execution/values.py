@@ -132,6 +132,9 @@ class Mapped(Value):
     kind: str = ""  # "namespace": its keys are attributes
 
 
+ANY_KEY = "any key"  # in a dict, for what was set under keys that are not known
+
+
 @dataclass(eq=False, slots=True)
 class Generator(Value):
     """A generator of the project that has not begun."""
@@ -272,6 +275,11 @@ def options(value: Value | None) -> tuple[Value, ...]:
 def is_carried(value: Value | None) -> bool:
     """Whether a value is what an earlier round of a loop may have left: `fields["after"]`, in the first `args[0]`."""
     return isinstance(value, Made) and value.name == "carried"
+
+
+def key_value(key: Any) -> Value:
+    """Returns a key of a dict as a value."""
+    return UNKNOWN if key == ANY_KEY else Const(key)
 
 
 def is_flag(value: Value) -> bool:
