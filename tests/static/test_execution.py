@@ -8,7 +8,7 @@ import pytest
 
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.traces import executions
-from diagnostics.static.execution.values import Const, Instance, Items, Made, OneOf, Value
+from diagnostics.static.execution.values import Const, Instance, Items, Made, OneOf, Value, options, usual
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -131,3 +131,80 @@ def test_a_program_without_an_end_is_given_up(run: Run) -> None:
 
 def test_a_function_that_calls_itself_ends(run: Run) -> None:
     assert run("def go(x):\n    torch.ones(x)\n    return go(x)\ngo(1)\n").whole
+
+
+def test_a_flag_that_a_loop_sets_is_not_surely_what_it_was_before(run: Run) -> None:
+    text = (
+        "class Sums:\n    def __init__(self):\n        self.work = None\n    def push(self, x):\n"
+        "        if self.work is not None:\n            self.work.wait()\n        self.work = x.begin()\n"
+        "sums, last = Sums(), None\nfor x in torch.load('f'):\n    sums.push(x)\n"
+        "    if last:\n        last.end()\n    last = x.again()\n"
+    )
+    found = run(text)
+    assert [one.name for one in found.events[2:]] == [".wait", ".begin", ".end", ".again"]
+    assert [told(options(only(found, name).owner)[0]) for name in (".wait", ".end")] == [".begin", ".again"]
+
+
+def test_a_list_that_grows_in_a_loop_has_no_known_length(run: Run) -> None:
+    text = "kept = []\nfor x in torch.load('f'):\n    if kept:\n        kept.pop().wait()\n    kept.append(x)\n"
+    found = run(text + "    if len(kept) > 4:\n        torch.ones(1)\n")
+    assert only(found, "torch.ones").guards
+
+
+def test_a_test_that_stands_around_decides_the_same_test_inside(run: Run) -> None:
+    text = "print()\ndef save():\n    torch.ones(1) if dist.get_rank() == 0 else torch.zeros(1)\n"
+    found = run(text + "if dist.get_rank() == 0:\n    save()\n    if dist.get_rank() != 0:\n        torch.cos(1)\n")
+    assert [one for one in names(found) if one.startswith("torch.") and "rank" not in one] == ["torch.ones"]
+
+
+def test_cases_of_a_match_are_ways_of_their_own(run: Run) -> None:
+    text = "print()\nmatch torch.load('f'):\n    case 'a':\n        torch.ones(1)\n"
+    text += "    case {'x': x}:\n        torch.zeros(x)\n"
+    found = run(text + "match 'b':\n    case 'a':\n        torch.cos(1)\n    case 'b' | 'c':\n        torch.sin(1)\n")
+    assert names(found) == ["print", "torch.load", "torch.ones", "torch.zeros", "torch.sin"]
+
+
+def test_forward_of_a_wrapped_model_runs_where_the_wrapper_is_called(run: Run) -> None:
+    text = (
+        "class Net(torch.nn.Module):\n    def forward(self, x):\n        torch.cos(x)\n        return x\n"
+        "net = torch.nn.parallel.DistributedDataParallel(Net())\nnet(3)\nnet(4)\n"
+    )
+    assert [told(one.args[0]) for one in run(text).named("torch.cos")] == [3]
+
+
+def test_what_a_loader_reads_runs_in_its_worker(run: Run) -> None:
+    text = (
+        "class Own(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n        return torch.ones(i)\n"
+        "for x in DataLoader(Own(), num_workers=2):\n    torch.cos(x)\n"
+    )
+    found = run(text)
+    assert [told(one) for one in only(found, "torch.ones").contexts] == ["data worker"]
+    assert only(found, "torch.cos").contexts == ()
+
+
+def test_options_have_their_defaults_and_are_no_constants(run: Run) -> None:
+    text = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--deep-net', type=int, default=4)\n"
+    found = run(text + "a = p.parse_args()\nif a.deep_net:\n    torch.ones(a.deep_net)\nelse:\n    torch.cos(1)\n")
+    assert told(usual(only(found, "torch.ones").args[0])) == 4
+    assert only(found, "torch.cos").guards
+
+
+def test_properties_registries_and_name_spaces_are_followed(run: Run) -> None:
+    text = (
+        "from types import SimpleNamespace\nKINDS = {}\n"
+        "def register(name):\n    def inner(kind):\n        KINDS[name] = kind\n        return kind\n    return inner\n"
+        "@register('a')\nclass A:\n    @property\n    def rate(self):\n        return self._rate\n"
+        "    @rate.setter\n    def rate(self, value):\n        self._rate = value\n"
+        "config = SimpleNamespace(kind='a', rate=3)\none = KINDS[config.kind]()\none.rate = config.rate\n"
+        "torch.ones(one.rate)\n"
+    )
+    assert told(only(run(text), "torch.ones").args[0]) == 3
+
+
+def test_threads_processes_and_hooks_run_what_they_are_given(run: Run) -> None:
+    text = (
+        "import threading\ndef work(x):\n    torch.ones(x)\n"
+        "threading.Thread(target=work, args=(3,)).start()\n"
+        "torch.load('f').register_hook(lambda grad: torch.cos(grad))\n"
+    )
+    assert [one.name for one in run(text).events if one.contexts] == ["torch.ones", "torch.cos"]

@@ -26,8 +26,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.workers import gpu_in_workers
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -45,6 +48,24 @@ _METHODS = ("__getitem__", "__iter__", "__getitems__")
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the places where worker code puts tensors on a GPU."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for one, loader in gpu_in_workers(execution):
+        yield violation(
+            home(one, project),
+            one.node,
+            "this works on a GPU in a data worker: a forked process cannot use CUDA, and a spawned one makes a context "
+            "of its own",
+            "hand over tensors on the CPU, and move the batch in the training loop",
+            steps=(shown(loader, project, "its workers run the data set"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     tree = class_tree(project)
     collates = _collates(file, project)
     for function in project.functions_in(file):

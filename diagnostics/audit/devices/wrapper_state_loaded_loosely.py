@@ -26,8 +26,9 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.saved_files import loaded_loosely
+from diagnostics.static.executed.saved_files import loaded_from_others, loaded_loosely
 from diagnostics.static.execution.events import Execution
+from diagnostics.static.execution.traces import executions
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -44,7 +45,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
-    for loaded, saved in loaded_loosely(execution):
+    for loaded, saved in (*loaded_loosely(execution), *loaded_from_others(execution, executions(project))):
         yield violation(
             home(loaded, project),
             loaded.node,

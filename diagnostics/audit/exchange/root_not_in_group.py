@@ -24,10 +24,13 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.value_origins import Origin, origins
+from diagnostics.static.executed.groups import roots_outside
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -43,6 +46,24 @@ CHECKLIST = "roots within a group are ranks of that group"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the operations of a group whose root is a number of the world."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for one, name, group in roots_outside(execution):
+        yield violation(
+            home(one, project),
+            one.node,
+            f"{name} counts ranks of the whole world, and this group is another one on other ranks: where it is not a "
+            "member, the call raises or waits",
+            f"group_{name}=, or dist.get_global_rank(group, 0)",
+            steps=(shown(group, project, "one of several groups: which one depends on the rank"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     tests = RankPredicates(project)
     for one in operation_calls(file, project):
         name = operations.ROOTED.get(one.op)

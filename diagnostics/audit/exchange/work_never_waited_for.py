@@ -29,8 +29,11 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.handles import overwritten_handles
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
@@ -48,6 +51,24 @@ _WAITING = frozenset(["wait", "wait_all", "waitall", "is_completed", "synchroniz
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the operations that nothing can wait for."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for one, waited in overwritten_handles(execution):
+        yield violation(
+            home(one, project),
+            one.node,
+            "each round of the loop begins an exchange, and only the handle of the last one is waited for: the others "
+            "may not be done yet",
+            "keep the handles in a list, and wait for each",
+            steps=(shown(waited, project, "the last one is waited for here"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     if file.is_test:
         return
     for one in operation_calls(file, project):

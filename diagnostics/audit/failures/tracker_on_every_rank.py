@@ -25,9 +25,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
+from diagnostics.static.executed.trackers import started_by_all
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures, is_main_guard
 from diagnostics.static.program.project import Project
@@ -45,6 +48,27 @@ _SWITCHES = {"WANDB_MODE", "WANDB_DISABLED"}  # environment variables that make 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trackers that every rank starts."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for started, made in started_by_all(execution, experiment_trackers.STARTS):
+        name = experiment_trackers.STARTS[started.name]
+        yield violation(
+            home(started, project),
+            started.node,
+            f"every rank calls {name}: as many runs, or writers of one folder, as there are ranks",
+            "start it on rank 0 only: if dist.get_rank() == 0; for one run a rank, give each its own name and group=",
+            steps=(
+                shown(made, project, "the program runs as several ranks"),
+                shown(started, project, f"{name} under no condition on the rank"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     for call, function, name in experiment_trackers.tracker_calls(file, project):
         made = experiment_trackers.group_set_up(file, project)
         if made is None or is_rank_guarded(call, function, project) or _by_rank(call, function, project):

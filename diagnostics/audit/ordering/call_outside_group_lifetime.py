@@ -26,8 +26,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.groups import made_twice
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.ordering.entry_points import EntryPoint
 from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Trace
 from diagnostics.static.ordering.event_traces import event_traces
@@ -45,6 +48,23 @@ _DESTROY = "torch.distributed.destroy_process_group"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the calls that raise because the group is there already, or not."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for second, first in made_twice(execution):
+        yield violation(
+            home(second, project),
+            second.node,
+            "the process group is there already: this call raises",
+            "make it in one place, or ask dist.is_initialized() before",
+            steps=(shown(first, project, "it was made here"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     yield from (one for one in _hits(project) if one.file is file)
 
 

@@ -30,8 +30,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.sharded import optimizers_before_sharding
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Site, Trace, meeting
 from diagnostics.static.ordering.event_traces import event_traces
 from diagnostics.static.ordering.traced_calls import is_optimizer
@@ -52,6 +55,24 @@ CHECKLIST = "the optimizer is made after the model is sharded"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the optimizers made before their model is sharded."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for made, sharded, stepped in optimizers_before_sharding(execution):
+        yield violation(
+            home(made, project),
+            made.node,
+            "this optimizer holds the parameters that sharding replaces afterwards: it steps, and the model does not "
+            "change",
+            "make the optimizer after the model is sharded",
+            steps=(shown(sharded, project, "sharded here"), shown(stepped, project, "the optimizer steps")),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     yield from (one for one in _hits(project) if one.file is file)
     for call, function in project.calls_in(file):
         if project.name(call.func, function) in _STATE_AT_ONCE:

@@ -29,10 +29,13 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.value_origins import origins
+from diagnostics.static.executed.groups import limits
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
@@ -47,6 +50,8 @@ SEVERITY = Severity.WARNING
 WORDS = ("init_process_group",)
 CHECKLIST = "time limits are longer than the longest wait"
 _SHORT_S = 120
+_LONGEST_S = 86400.0
+_LEAST_S = 1.0
 _SHORT_FOR_OTHERS_S = 600  # the network, other programs
 _UNITS = {"days": 86400, "seconds": 1, "minutes": 60, "hours": 3600, "milliseconds": 0.001, "weeks": 604800}
 _ORDER = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
@@ -61,6 +66,27 @@ _ROUNDS = 2
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the short limits of programs in which all wait for one rank's work."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for one, seconds, without_unit in limits(execution):
+        if not (without_unit and seconds >= _LONGEST_S) and seconds < _LONGEST_S * 7 and seconds >= _LEAST_S:
+            continue
+        yield violation(
+            home(one, project),
+            one.node,
+            f"the ranks wait {seconds / 86400:g} days for one that does not come"
+            + (": timedelta counts days where no unit is named" if without_unit else "")
+            if seconds >= _LONGEST_S
+            else f"the ranks wait {seconds:g} s at most: one that is loading or saving takes longer",
+            "name the unit of the limit, e.g. timedelta(minutes=30)",
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != INIT:
             continue

@@ -27,12 +27,12 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.executed import also, shown
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
-from diagnostics.static.executed.workers import whole_streams
+from diagnostics.static.executed.workers import parted_by_worker_only, whole_streams
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, default_of, last_name
@@ -73,6 +73,15 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "all of its samples",
             "take each num_workers-th sample, by torch.utils.data.get_worker_info()",
             steps=(shown(loader, project, "several workers read it"),),
+            confidence=Confidence.LIKELY,
+        )
+    for asked, reader in parted_by_worker_only(execution):
+        yield violation(
+            home(asked, project),
+            asked.node,
+            "the data workers part this stream among them, and nothing parts it among the ranks: each rank reads all",
+            "divide by rank * num_workers + worker, of world_size * num_workers",
+            steps=(shown(reader, project, "every rank reads it"),),
             confidence=Confidence.LIKELY,
         )
 

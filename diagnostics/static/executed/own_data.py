@@ -71,6 +71,9 @@ class OwnData:
                     return one
                 if one.name.rpartition(".")[2] in _AGREEING:
                     continue
+                if one.name in ("is", "is not") and isinstance(one.args[0], OneOf) and one.args[0].tests:
+                    waiting += one.args[0].tests  # which of them it is, not what it holds
+                    continue
                 waiting += [one.owner, *one.args, *one.keywords.values()]
             elif isinstance(one, OneOf):
                 waiting += [*one.options, *one.tests]

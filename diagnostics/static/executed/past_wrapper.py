@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from diagnostics.static.executed.training import is_part, operation, wrapper_of, wraps
+from diagnostics.static.executed.training import is_part, operation, parts, wrapper_of, wraps
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Made, sources
+from diagnostics.static.execution.values import Instance, Made, Value, sources
 
 
 def trained_past_wrapper(execution: Execution) -> Iterator[tuple[Event, Event, Event]]:
@@ -26,8 +27,15 @@ def trained_past_wrapper(execution: Execution) -> Iterator[tuple[Event, Event, E
             past = next((one for one in events[at:] if one.name == "()" and is_part(one.owner, model)
                          and any(one.value is each for each in made) and not one.without_gradients), None)  # fmt: skip
             if past is not None:
-                yield past, wrap, backward
+                yield _from_outside(past, model), wrap, backward
                 break
+
+
+def _from_outside(past: Event, model: Value) -> Event:
+    """Returns the call by which a method of the inner model was entered, in which the forward is."""
+    kinds = {one.kind.kind for one in parts(model) if isinstance(one, Instance)}
+    entered = next((one for one in past.frames if one.function.owner in kinds), None)
+    return replace(past, node=entered.call, function=entered.caller) if entered is not None else past
 
 
 def _names(event: Event) -> set[str]:

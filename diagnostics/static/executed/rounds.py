@@ -38,8 +38,8 @@ def _wrong_round(backward: Event, step: Event, context: Value) -> ast.AST | None
     """Returns the test of no_sync that is true in a round of a step."""
     counted = 0
     for number in range(_ROUNDS):
-        stepped = _all_true(step, number)
-        passed = _all_true(backward, number)
+        stepped = comes_in_round(step, number)
+        passed = comes_in_round(backward, number)
         kept = _kept(context, number)
         if stepped is None or passed is None or kept is None:
             return None
@@ -70,18 +70,19 @@ def _kept(context: Value, number: int) -> tuple[bool, ast.AST] | None:
     return None
 
 
-def _all_true(event: Event, number: int) -> bool | None:
+def comes_in_round(event: Event, number: int) -> bool | None:
     """Whether an event comes in a round, None where that is not known."""
-    own = [one for one in event.guards if not one.handler and _counts(one.test)]
+    own = [one for one in event.guards if not one.handler and counts(one.test)]
     told = [_computed(one.test, number) for one in own]
     if any(one is None for one in told):
         return None
     return all(bool(one) is guard.taken for one, guard in zip(told, own, strict=True))
 
 
-def _counts(value: Value) -> bool:
+def counts(value: Value) -> bool:
+    """Whether a test is on the counter of a loop."""
     if isinstance(value, Made):
-        return value.name in ("count", "counter") or any(_counts(one) for one in value.args)
+        return value.name in ("count", "counter") or any(counts(one) for one in value.args)
     return False
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diagnostics.static.executed.training import is_distributed, meets, wrapper_of
 from diagnostics.static.execution.events import Event, Execution, Guard
-from diagnostics.static.execution.values import Const, Made, Name, Value, options, same, sources
+from diagnostics.static.execution.values import Const, Made, Mapped, Name, Value, options, same, sources
 
 _RANKS = frozenset(["torch.distributed.get_rank", "rank"])
 _VARIABLES = frozenset(["RANK", "LOCAL_RANK", "SLURM_PROCID"])
@@ -97,7 +97,7 @@ def loaded_onto_one_device(execution: Execution) -> Iterator[tuple[Event, Event]
     moved = [
         one
         for one in execution.events
-        if one.name == ".cuda" or (one.name == ".to" and _is_gpu(one.argument(0, "device")))
+        if one.name == ".cuda" or (one.name == ".to" and is_gpu(one.argument(0, "device")))
     ]
     saves = [one for one in execution.named("torch.save") if moved and _holds_states(one.argument(0, "obj"))]
     for one in execution.named("torch.load"):
@@ -117,7 +117,8 @@ def _renamed(execution: Execution, saved: Event, loaded: Event) -> bool:
                for one in moves)  # fmt: skip
 
 
-def _is_gpu(value: Value | None) -> bool:
+def is_gpu(value: Value | None) -> bool:
+    """Whether a device is a GPU."""
     found = [one for one in sources(value) if isinstance(one, Const)]
     return any(
         isinstance(one.value, str) and (one.value.startswith("cuda") or one.value == "LOCAL_RANK") for one in found
@@ -127,3 +128,37 @@ def _is_gpu(value: Value | None) -> bool:
 def _holds_states(value: Value | None) -> bool:
     found = [one for one in sources(value) if isinstance(one, Made)]
     return any(one.name == ".state_dict" for one in found) and not any(one.name in (".cpu", ".to") for one in found)
+
+
+def loaded_from_others(execution: Execution, all_of: Sequence[Execution]) -> Iterator[tuple[Event, Event]]:
+    """Yields (load_state_dict, save of another script): under that key each script of the project saves a wrapper's."""
+    if any(_renames_keys(one) for one in execution.events):
+        return
+    for one in execution.named(".load_state_dict"):
+        strict = one.argument(1, "strict")
+        state = one.argument(0, "state_dict")
+        if not (isinstance(strict, Const) and strict.value is False) or wrapper_of(one.owner) is not None:
+            continue
+        if not isinstance(state, Made) or state.name != "[]" or not isinstance(state.args[0], Const):
+            continue
+        key, loaded = state.args[0].value, state.owner
+        if not isinstance(loaded, Made) or loaded.name != "torch.load" or any(execution.named("torch.save")):
+            continue
+        held = [(save, table.fields[key]) for other in all_of for save in other.named("torch.save")
+                if isinstance(table := save.argument(0, "obj"), Mapped) and key in table.fields]  # fmt: skip
+        if held and all(_is_wrapper_state(value) for _, value in held):
+            yield one, held[0][0]
+
+
+def _renames_keys(event: Event) -> bool:
+    """Whether an event takes a prefix off: something of "module." is cut, or a text at its points."""
+    if event.name.endswith(_CONSUMES):
+        return True
+    given = [one.value for one in event.args if isinstance(one, Const) and isinstance(one.value, str)]
+    if any(isinstance(one, Const) and not isinstance(one.value, str) for one in event.args):
+        return False  # of a tensor
+    return event.name in _RENAMES and (not given or any(one == "." or "module" in one for one in given))
+
+
+def _is_wrapper_state(value: Value) -> bool:
+    return isinstance(value, Made) and value.name == ".state_dict" and _of_wrapper(value)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.static.executed.training import parts
+from diagnostics.static.executed.ranks import speaks_of_ranks
+from diagnostics.static.executed.saved_files import is_gpu
+from diagnostics.static.executed.training import is_distributed, parts
 from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.implied import WORKER
 from diagnostics.static.execution.library import LOADER
-from diagnostics.static.execution.values import Const, Instance, Made, Name
+from diagnostics.static.execution.values import Const, Instance, Made, Name, Value, sources, usual
 
 _GENERATORS = frozenset(
     ["numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "numpy.random.Generator"]
 )
 _WORKER = frozenset(["get_worker_info", "worker_id", "worker_info", "getpid", "num_workers", "split_dataset_by_node"])
+_DEALS = frozenset(
+    [".prepare", ".setup_dataloaders", ".prepare_data_loader", "datasets.distributed.split_dataset_by_node"]
+)
 _ITERABLE = "torch.utils.data.IterableDataset"
 
 
@@ -62,3 +68,54 @@ def _asks_worker(data: Instance) -> bool:
     """Whether a class speaks of workers, or of processes."""
     named = (getattr(node, "id", "") or getattr(node, "attr", "") for node in ast.walk(data.kind.kind))
     return not _WORKER.isdisjoint(named)
+
+
+def gpu_in_workers(execution: Execution) -> Iterator[tuple[Event, Made]]:
+    """Yields (what works on a GPU in a data worker, its loader), of workers that are forked."""
+    for one in execution.events:
+        loader = _loader_around(one)
+        if loader is None or "multiprocessing_context" in loader.keywords or not _has_some_workers(loader):
+            continue
+        moves = one.name == ".cuda" or (one.name == ".to" and is_gpu(one.argument(0, "device")))
+        if moves or any(_lies_on_gpu(each) for given in (one.owner, *one.args) for each in sources(given)):
+            yield one, loader
+
+
+def _lies_on_gpu(value: Value) -> bool:
+    """Whether a value was made on a GPU."""
+    if not isinstance(value, Made) or not value.name.startswith("torch."):
+        return False
+    return any(is_gpu(value.keywords.get(name)) for name in ("device", "map_location"))
+
+
+def _loader_around(event: Event) -> Made | None:
+    found = next((one for one in event.contexts if isinstance(one, Made) and one.name == WORKER), None)
+    return found.owner if found is not None and isinstance(found.owner, Made) else None
+
+
+def _has_some_workers(loader: Made) -> bool:
+    given = usual(loader.argument(5, "num_workers"))
+    return isinstance(given, Const) and isinstance(given.value, int) and given.value > 0
+
+
+def parted_by_worker_only(execution: Execution) -> Iterator[tuple[Event, Made]]:
+    """Yields (get_worker_info, loader) of a stream that workers part among them, and nothing parts among the ranks."""
+    if not is_distributed(execution) or any(one.name in _DEALS for one in execution.events):
+        return
+    for asked in execution.named("torch.utils.data.get_worker_info"):
+        loader = _loader_around(asked)
+        data = loader.argument(0, "dataset") if loader is not None else None
+        if loader is None or not isinstance(data, Instance) or asked.value is None:
+            continue
+        inside = [one for one in execution.events if _loader_around(one) is loader]
+        values = [
+            each
+            for one in inside
+            for given in (one.owner, *one.args, *one.keywords.values(), one.value, *(two.test for two in one.guards),
+                          *(loop.over for loop in one.loops))
+            for each in sources(given)
+        ]  # fmt: skip
+        parts_it = any(isinstance(one, Made) and one.name in ("slice", "%", "itertools.islice")
+                       and any(each is asked.value for each in sources(one)) for one in values)  # fmt: skip
+        if parts_it and not any(speaks_of_ranks(one) for one in values):
+            yield asked, loader

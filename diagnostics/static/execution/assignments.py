@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from diagnostics.static.execution.expressions import Expressions
 from diagnostics.static.execution.values import (
+    ANY_KEY,
     Class,
     Const,
     ImportedFile,
@@ -41,6 +42,9 @@ class Assignments(Expressions):
             if isinstance(owner, Mapped) and isinstance(index, Const) and isinstance(index.value, (str, int)):
                 self.state.memory.write(owner.fields, index.value, value)
             else:
+                if isinstance(owner, Mapped):
+                    owner.open = True
+                    self.state.memory.write(owner.fields, ANY_KEY, value)
                 self.state.happened("set []", target, scope.function, owner=owner, args=(index, value))
 
     def _scope_of(self, name: str, scope: Scope) -> Scope:
@@ -56,6 +60,11 @@ class Assignments(Expressions):
 
     def _unpack(self, targets: Sequence[ast.expr], value: Value, node: ast.AST, scope: Scope) -> None:
         items = value.items if isinstance(value, Items) and not value.open else None
+        if items is not None and len(items) >= len(targets) - 1:
+            at = next((at for at, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
+            if at is not None:
+                end = len(items) - (len(targets) - at - 1)
+                items = (*items[:at], Items({"items": items[at:end]}), *items[end:])
         if items is not None and len(items) == len(targets):
             for target, one in zip(targets, items, strict=True):
                 self.assign(target, one, scope)
@@ -66,7 +75,9 @@ class Assignments(Expressions):
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, scope: Scope) -> None:
         """Sets an attribute of a value."""
         for one in owner.options if isinstance(owner, OneOf) else (owner,):
-            if isinstance(one, (Instance, Class, Procedure)):
+            if isinstance(one, Instance) and (setter := self.setter(one, name)) is not None:
+                self.call(setter, (value,), {}, node, scope)
+            elif isinstance(one, (Instance, Class, Procedure)) or (isinstance(one, Mapped) and one.kind):
                 self.state.memory.write(one.fields, name, value)
             elif isinstance(one, ImportedFile):
                 self.state.memory.write(self.run_file(one.file).fields, name, value)

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from diagnostics.static.execution import library
+from diagnostics.static.execution.containers import of_container
 from diagnostics.static.execution.events import NO_GRAD, Entered
-from diagnostics.static.execution.objects import Objects
+from diagnostics.static.execution.foreign import ForeignCalls
 from diagnostics.static.execution.state import MOST_DEPTH
 from diagnostics.static.execution.values import (
     UNKNOWN,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _MOST_AT_ONCE = 2  # of one function within itself
 
 
-class CallEvaluation(Objects):
+class CallEvaluation(ForeignCalls):
     """What a call gives and what happens in it."""
 
     @abstractmethod
@@ -52,15 +53,25 @@ class CallEvaluation(Objects):
         if isinstance(node.func, ast.Attribute):
             owner = self.evaluate(node.func.value, scope)
             args, keywords = self._arguments(node, scope)
-            found = library.of_container(owner, node.func.attr, args, keywords)
+            if isinstance(owner, OneOf) and all(isinstance(one, (Items, Mapped)) for one in owner.options):
+                for one in owner.options[1:]:
+                    self._of_container(one, node.func.attr, args, keywords)
+                owner = owner.options[0]
+            found = self._of_container(owner, node.func.attr, args, keywords)
             if found is not None:
-                value, items = found
-                if items is not None and isinstance(owner, Items):
-                    self.state.memory.write(owner.fields, "items", items)
-                return value
+                return found
             return self.call(self.attribute(owner, node.func.attr, node.func, scope), args, keywords, node, scope)
         callee = self.evaluate(node.func, scope)
         return self.call(callee, *self._arguments(node, scope), node, scope)
+
+    def _of_container(
+        self, owner: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value | None:
+        """Returns what a method of a list or dict gives, and changes it; None where it is no such."""
+        found = of_container(owner, name, args, keywords, self.state.memory.depth)
+        for store, key, value in found[1] if found is not None else ():
+            self.state.memory.write(store, key, value)
+        return found[0] if found is not None else None
 
     def _super(self, scope: Scope) -> Value:
         at: Scope | None = scope
@@ -81,7 +92,7 @@ class CallEvaluation(Objects):
             value = self.evaluate(one, scope)
             if isinstance(one, ast.Starred):
                 items, whole = library.items_of(value, one)
-                args += items if whole else [UNKNOWN]
+                args += items if whole or isinstance(value, Items) else [UNKNOWN]
             else:
                 args.append(value)
         keywords: dict[str, Value] = {}
@@ -112,103 +123,31 @@ class CallEvaluation(Objects):
             method = self.of_object(callee, "__call__", node, scope)
             if method is not None and not self.is_model(callee):
                 return self.call(method, args, keywords, node, scope)
-            return self._leaves("()", callee, args, keywords, node, scope)
+            made = self.leaves("()", callee, args, keywords, node, scope)
+            self.forward(callee, args, keywords, node, scope)
+            return made
         if isinstance(callee, Name):
-            found = self._of_library(callee.name, args, keywords, node, scope)
-            return found if found is not None else self._leaves(callee.name, None, args, keywords, node, scope)
+            found = self.of_library(callee.name, args, keywords, node, scope)
+            return found if found is not None else self.leaves(callee.name, None, args, keywords, node, scope)
         if isinstance(callee, Made) and isinstance(callee.node, ast.Attribute) and callee.owner is not None:
             if callee.name[1:] in library.ITSELF:
-                self._leaves(callee.name, callee.owner, args, keywords, node, scope)
+                self.leaves(callee.name, callee.owner, args, keywords, node, scope)
                 return callee.owner
-            return self._leaves(callee.name, callee.owner, args, keywords, node, scope)
-        return self._leaves("()", callee, args, keywords, node, scope)
+            made = self.leaves(callee.name, callee.owner, args, keywords, node, scope)
+            self.of_method(callee.name[1:], callee.owner, args, keywords, node, scope)
+            return made
+        made = self.leaves("()", callee, args, keywords, node, scope)
+        self.forward(callee, args, keywords, node, scope)
+        return made
 
-    def _leaves(
+    def leaves(
         self, name: str, owner: Value | None, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST,
         scope: Scope,
     ) -> Value:  # fmt: skip
+        """Notes a call that leaves the project; returns what it gives."""
         made = Made(name, owner, tuple(args), keywords, node, scope.function)
         self.state.happened(name, node, scope.function, owner=owner, args=args, keywords=keywords, value=made)
         return made
-
-    # ------------------------------------------------------------------ libraries
-
-    def _of_library(
-        self, name: str, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
-    ) -> Value | None:
-        """Returns what a library's function means here; None where it only happens."""
-        last = name.rpartition(".")[2]
-        if name in ("functools.partial", "partial") and args:
-            return Partial(args[0], args[1:], keywords)
-        if name == "getattr" and len(args) >= 2 and isinstance(args[1], Const):
-            return self.attribute(args[0], str(args[1].value), node, scope)
-        if name == "setattr" and len(args) == 3 and isinstance(args[1], Const):
-            self.set_attribute(args[0], str(args[1].value), args[2], node, scope)
-            return Const(None)
-        if name == "hasattr" and len(args) == 2 and isinstance(args[1], Const):
-            return self._has(args[0], str(args[1].value), node, scope)
-        if name == "isinstance" and len(args) == 2:
-            return self._is_instance(args[0], args[1], node)
-        if name == "map" and len(args) == 2:
-            found: list[Value] = []
-            whole = self.each(
-                args[1], node, lambda one: found.append(self.call(args[0], (one,), {}, node, scope)), scope
-            )
-            return Items({"items": tuple(found)}, not whole)
-        if name == "next" and args:
-            items, _ = library.items_of(args[0], node)
-            self._leaves("next", args[0], (), {}, node, scope)
-            return items[0] if items else UNKNOWN
-        if name in ("list", "tuple", "sorted", "reversed", "set") and len(args) == 1 and isinstance(args[0], Items):
-            return Items({"items": args[0].items}, args[0].open)
-        if name == "dict" and not args and "**" not in keywords:
-            return Mapped(dict(keywords))
-        if name in ("list", "set", "collections.deque") and not args:
-            return Items({"items": ()})
-        if name == "len" and len(args) == 1 and isinstance(args[0], Items) and not args[0].open:
-            return Const(len(args[0].items))
-        if name == "callable" and args and isinstance(args[0], (Procedure, Class, Partial)):
-            return Const(True)
-        if name in library.LAUNCHERS:
-            self._leaves(name, None, args, keywords, node, scope)
-            started = args[0] if args else keywords.get(library.LAUNCHERS[name], UNKNOWN)
-            if isinstance(started, (Procedure, Partial)):
-                given = keywords.get("args", args[1] if len(args) > 1 else None)
-                rest = given.items if isinstance(given, Items) else ()
-                spawned = name.startswith("torch.multiprocessing")
-                self.call(started, [Made("rank", node=node), *rest] if spawned else [], {}, node, scope)
-            return UNKNOWN
-        if last == "lru_cache" or name == "functools.cache":
-            return args[0] if args and isinstance(args[0], Procedure) else None
-        return None
-
-    def _has(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
-        if isinstance(owner, Instance) and (name in owner.fields or self.of_object(owner, name, node, scope)):
-            return Const(True)
-        if isinstance(owner, Instance) and not self.foreign_bases(owner.kind):
-            return Const(False)
-        told = library.has(owner, name)
-        return Const(told) if told is not None else Made("hasattr", args=(owner, Const(name)), node=node)
-
-    def _is_instance(self, value: Value, kinds: Value, node: ast.AST) -> Value:
-        wanted = kinds.items if isinstance(kinds, Items) else (kinds,)
-        if (
-            isinstance(value, Made)
-            and value.name[:1].isalpha()
-            and all(isinstance(one, (Name, Class)) for one in wanted)
-        ):
-            if any(isinstance(one, Name) and one.name == value.name for one in wanted):
-                return Const(True)
-            kinds_told = [one.name for one in wanted if isinstance(one, Name)]
-            if value.name in library.WRAPPERS and library.WRAPPERS.issuperset(kinds_told):
-                return Const(False)
-        if isinstance(value, Instance) and all(isinstance(one, Class) for one in wanted):
-            return Const(any(one is kind for kind in self.lineage(value.kind) for one in wanted))
-        return Made("isinstance", args=(value, kinds), node=node)
-
-    @abstractmethod
-    def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, scope: Scope) -> None:
-        """Sets an attribute of a value."""
 
     # ------------------------------------------------------------------ the project
 
@@ -221,11 +160,16 @@ class CallEvaluation(Objects):
             self.call(start, args, keywords, node, scope)
             return made
         inside = Scope({}, kind.scope, kind.module)
+        rest = keywords.get("**")
         for at, (name, default) in enumerate(self.fields_of(kind)):
             if name in keywords or at < len(args):
                 made.fields[name] = keywords[name] if name in keywords else args[at]
+            elif rest is not None:
+                usually = {"default": self._default(default, inside)} if default is not None else {}
+                made.fields[name] = Made("[]", rest, (Const(name),), usually, node, scope.function)
             elif default is not None:
                 made.fields[name] = self._default(default, inside)
+        self.state.memory.born(made.fields)
         after = self.of_object(made, "__post_init__", node, scope)
         if after is not None:
             self.call(after, (), {}, node, scope)
@@ -246,10 +190,11 @@ class CallEvaluation(Objects):
         """Runs a function of the project."""
         inside = [one.function for one in self.state.frames]
         if len(inside) >= MOST_DEPTH or inside.count(callee.function) >= _MOST_AT_ONCE:
-            return self._leaves("()", callee, args, keywords, node, scope)
+            return self.leaves("()", callee, args, keywords, node, scope)
         given = [callee.receiver, *args] if callee.receiver is not None else list(args)
         names = self._parameters(callee, given, keywords, node)
         local = Scope(names, callee.scope, callee.function)
+        self.state.memory.born(names)
         if is_generator(callee.function) and not any(mark.endswith("contextmanager") for mark in callee.marks):
             return Generator(callee, local)
         if is_generator(callee.function):

@@ -5,10 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from diagnostics.static.execution import library
+from diagnostics.static.execution import configuration, library
 from diagnostics.static.execution.calls import CallEvaluation
-from diagnostics.static.execution.counters import counted_attributes, counted_names
+from diagnostics.static.execution.containers import merged
+from diagnostics.static.execution.counters import (
+    attributes_set_later,
+    counted_attributes,
+    counted_names,
+    names_set_in_loops,
+)  # fmt: skip
+from diagnostics.static.execution.known_tests import decided
 from diagnostics.static.execution.values import (
+    ANY_KEY,
     UNKNOWN,
     Class,
     Const,
@@ -25,6 +33,7 @@ from diagnostics.static.execution.values import (
     Super,
     Value,
     chosen,
+    is_flag,
     joined,
     truth,
 )  # fmt: skip
@@ -64,9 +73,17 @@ class Expressions(CallEvaluation):
         at: Scope | None = scope
         while at is not None:
             if name in at.fields:
-                return self.counted(at.fields[name], name, counted_names(at.function, self.state.project))
+                return self._of_earlier_round(at, name)
             at = at.outer
         return self.global_name(name, scope)
+
+    def _of_earlier_round(self, at: Scope, name: str) -> Value:
+        """Returns what a name holds: not surely what stood before the loops that set it."""
+        project = self.state.project
+        value = self.counted(at.fields[name], name, counted_names(at.function, project))
+        if is_flag(value) and self.state.memory.depth and name in names_set_in_loops(at.function, project):
+            return self.state.memory.carried(at.fields, name, value)  # type: ignore[arg-type] # a Const
+        return self.state.grown(value)
 
     def counted(self, value: Value, name: str, counted: frozenset[str]) -> Value:
         """Returns a value, of a number that the program counts up something that changes."""
@@ -88,13 +105,24 @@ class Expressions(CallEvaluation):
         if isinstance(owner, (Instance, Class, Super)):
             found = self.of_object(owner, name, node, scope)
             if found is not None:
-                return self.counted(found, name, counted_attributes(self.state.project))
+                return self._kept(owner, name, self.counted(found, name, counted_attributes(self.state.project)))
         elif isinstance(owner, (Made, Procedure)):
             kept = owner.fields.get(name) or (library.attribute(owner, name) if isinstance(owner, Made) else None)
+            kept = kept or configuration.option(owner, name, node)
             if kept is not None:
                 return kept
+        elif isinstance(owner, Mapped) and name in owner.fields:
+            return owner.fields[name]
         whose = owner.receiver if isinstance(owner, Super) else owner
         return Made(f".{name}", owner=whose, node=node, function=scope.function)
+
+    def _kept(self, owner: Value, name: str, value: Value) -> Value:
+        """Returns what an object keeps: not surely what it was made with, where a loop runs and others set it."""
+        fields = owner.fields if isinstance(owner, (Instance, Class)) else {}
+        later = is_flag(value) and self.state.memory.depth and name in attributes_set_later(self.state.project)
+        if later and fields.get(name) is value:
+            return self.state.memory.carried(fields, name, value)  # type: ignore[arg-type] # a Const
+        return self.state.grown(value)
 
     def _of_subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         owner = self.evaluate(node.value, scope)
@@ -114,9 +142,22 @@ class Expressions(CallEvaluation):
                         return owner.fields[index.value]
                 except TypeError:
                     return UNKNOWN
-            elif owner.fields and not owner.open:
+            elif owner.fields and (not owner.open or ANY_KEY in owner.fields):
                 return joined(list(owner.fields.values()), (index,))
+        if isinstance(owner, Instance) and isinstance(index, Const) and isinstance(index.value, int):
+            names = [name for name, _ in self.fields_of(owner.kind)]  # of a named tuple
+            if 0 <= index.value < len(names) and names[index.value] in owner.fields:
+                return owner.fields[names[index.value]]
+        if isinstance(owner, (Instance, Class)) and (asked := self._asked(owner, index, node, scope)) is not None:
+            return asked
         return Made("[]", owner=owner, args=(index,), node=node, function=scope.function)
+
+    def _asked(self, owner: Value, index: Value, node: ast.AST, scope: Scope) -> Value | None:
+        """Returns what `__getitem__` of a class of the project gives, but for data sets: their items are samples."""
+        if not isinstance(owner, Instance) or any("Dataset" in name for name in self.foreign_bases(owner.kind)):
+            return None
+        method = self.of_object(owner, "__getitem__", node, scope)
+        return self.call(method, (index,), {}, node, scope) if isinstance(method, Procedure) else None
 
     def _of_slice(self, node: ast.Slice, scope: Scope) -> Value:
         parts = [self.evaluate(one, scope) for one in (node.lower, node.upper, node.step) if one is not None]
@@ -132,12 +173,12 @@ class Expressions(CallEvaluation):
                 whole = whole and known
             else:
                 found.append(self.evaluate(one, scope))
-        return Items({"items": tuple(found)}, not whole)
+        return Items({"items": tuple(found)}, not whole, -1 if isinstance(node, ast.Tuple) else self.state.memory.depth)
 
     _of_list = _of_set = _of_tuple
 
     def _of_dict(self, node: ast.Dict, scope: Scope) -> Value:
-        table = Mapped({})
+        table = Mapped({}, depth=self.state.memory.depth)
         for key, value in zip(node.keys, node.values, strict=True):
             given = self.evaluate(value, scope)
             named = self.evaluate(key, scope) if key is not None else None
@@ -152,6 +193,8 @@ class Expressions(CallEvaluation):
 
     def _of_binop(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
+        if isinstance(node.op, ast.BitOr) and isinstance(left, Mapped) and isinstance(right, Mapped):
+            return merged(left, right)
         return library.computed(_BINARY[type(node.op)], left, right, node, scope.function)
 
     def _of_unaryop(self, node: ast.UnaryOp, scope: Scope) -> Value:
@@ -168,7 +211,7 @@ class Expressions(CallEvaluation):
         seen: list[Value] = []
         for one in node.values:
             value = self.evaluate(one, scope)
-            told = truth(value)
+            told = decided(value, self.state.guards)
             if told is stops:
                 return value if not seen else Made("or" if stops else "and", args=(*seen, value), node=node)
             if told is None or one is node.values[-1]:
@@ -194,7 +237,7 @@ class Expressions(CallEvaluation):
 
     def _of_ifexp(self, node: ast.IfExp, scope: Scope) -> Value:
         test = self.evaluate(node.test, scope)
-        told = truth(test)
+        told = decided(test, self.state.guards)
         if told is not None:
             return self.evaluate(node.body if told else node.orelse, scope)
         found: list[Value] = []
@@ -250,9 +293,10 @@ class Expressions(CallEvaluation):
 
             def body(item: Value) -> None:
                 self.assign(one.target, item, inner)
-                undecided = [test for test in one.ifs if truth(self.evaluate(test, inner)) is not True]
-                whole.append(not undecided)
-                go(at + 1)
+                told = [truth(self.evaluate(test, inner)) for test in one.ifs]
+                whole.append(None not in told)
+                if False not in told:
+                    go(at + 1)
 
             whole.append(self.each(self.evaluate(one.iter, inner), one, body, inner))
 

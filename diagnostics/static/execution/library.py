@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from diagnostics.static.execution.values import UNKNOWN, Const, Items, Made, Mapped, OneOf, Value, joined
+from diagnostics.static.execution.values import UNKNOWN, Const, Items, Made, Mapped, OneOf, Value, joined, key_value
 from diagnostics.static.program.functions import Function
 
 # Methods of modules and tensors whose result is the object, or a copy that stands for it.
@@ -65,7 +65,7 @@ def items_of(value: Value, node: ast.AST, depth: int = 4) -> tuple[tuple[Value, 
     if isinstance(value, Items):
         return value.items, not value.open
     if isinstance(value, Mapped):
-        return tuple(Const(key) for key in value.fields), not value.open
+        return tuple(key_value(key) for key in value.fields), not value.open
     if isinstance(value, Made) and depth:
         if value.name == "enumerate" and value.args:
             inner, all_of = items_of(value.args[0], node, depth - 1)
@@ -93,29 +93,6 @@ def items_of(value: Value, node: ast.AST, depth: int = 4) -> tuple[tuple[Value, 
         firsts = [each[0] for each, _ in found if each]
         return ((joined(firsts, value.tests),) if firsts else (Made("item", owner=value, node=node),)), False
     return (Made("item", owner=value, node=node),), False
-
-
-def of_container(
-    owner: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
-) -> tuple[Value, tuple[Value, ...] | None] | None:
-    """Returns what a method of a list or dict gives, and what is in the list behind it; None where it is no such."""
-    if isinstance(owner, Items):
-        if name in ("append", "add") and len(args) == 1:
-            return Const(None), (*owner.items, args[0])
-        if name in ("extend", "update") and len(args) == 1 and isinstance(args[0], Items):
-            return Const(None), (*owner.items, *args[0].items)
-        if name == "pop" and owner.items:
-            return owner.items[0 if args and isinstance(args[0], Const) and args[0].value == 0 else -1], None
-    if isinstance(owner, Mapped):
-        if name == "items":
-            pairs = tuple(Items({"items": (Const(key), one)}) for key, one in owner.fields.items())
-            return Items({"items": pairs}, owner.open), None
-        if name in ("values", "keys"):
-            found = tuple(owner.fields.values()) if name == "values" else tuple(Const(key) for key in owner.fields)
-            return Items({"items": found}, owner.open), None
-        if name == "get" and args and isinstance(args[0], Const) and args[0].value in owner.fields:
-            return owner.fields[args[0].value], None
-    return None
 
 
 def _is_number(value: object) -> bool:

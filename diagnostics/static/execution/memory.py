@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any
 
-from diagnostics.static.execution.values import UNKNOWN, Value, joined
+from diagnostics.static.execution.values import UNKNOWN, Const, Made, Value, is_carried, joined
 
 _ABSENT: Any = object()
 
@@ -29,11 +29,40 @@ class Journal:
 
     def __init__(self) -> None:
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
+        self._depths: dict[tuple[int, Any], int] = {}  # how many loops were open at the last write
+        self._carried: dict[tuple[int, Any], Made] = {}
+        self.depth = 0  # how many loops are open of which one round stands for all
 
     def write(self, store: dict[Any, Any], key: Any, value: Any) -> None:
         """Sets a name, an attribute, or what is in a container."""
         self._journal.append((store, key, store.get(key, _ABSENT)))
         store[key] = value
+        place = (id(store), key)
+        self._depths[place] = self.depth
+        if place in self._carried and isinstance(value, Value) and not is_carried(value):
+            self._after(self._carried[place], value)
+
+    def born(self, store: dict[Any, Any]) -> None:
+        """Notes that what a store holds was put into it now."""
+        if self.depth:
+            for key in store:
+                self._depths[id(store), key] = self.depth
+
+    @staticmethod
+    def _after(carried: Made, value: Value) -> None:
+        known = carried.fields.get("after")
+        if not isinstance(value, Const) or known is None:
+            one = value if known is None or isinstance(known, Const) else joined([known, value])
+            carried.fields["after"] = one if one is not UNKNOWN else value
+
+    def carried(self, store: dict[Any, Any], key: Any, value: Const) -> Value:
+        """Returns a value that a loop around may have set in an earlier round: not surely what it was before it."""
+        place = (id(store), key)
+        if self.depth <= self._depths.get(place, 0):
+            return value
+        if place not in self._carried:
+            self._carried[place] = Made("carried", args=(value,))
+        return self._carried[place]
 
     def alternatives(self, ways: Sequence[Callable[[], Flow]], tests: Sequence[Value]) -> list[Flow]:
         """Runs each way from the same state; what goes on behind them has what each left, joined."""
@@ -59,6 +88,7 @@ class Journal:
     def _undo(self, mark: int) -> None:
         while len(self._journal) > mark:
             store, key, before = self._journal.pop()
+            self._depths.pop((id(store), key), None)
             if before is _ABSENT:
                 store.pop(key, None)
             else:

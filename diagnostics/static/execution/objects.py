@@ -14,6 +14,7 @@ from diagnostics.static.execution.values import (
     Instance,
     Made,
     Name,
+    Partial,
     Procedure,
     Scope,
     Super,
@@ -21,6 +22,7 @@ from diagnostics.static.execution.values import (
 )  # fmt: skip
 
 _MOST_BASES = 12
+SETTER = "setter of "
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -122,7 +124,9 @@ class Objects(ABC):
         inside = Scope(made.fields, scope, scope.function)
         for statement in node.body:
             if isinstance(statement, _FUNCTIONS):
-                made.fields[statement.name] = self.function_value(statement, inside)
+                function = self.function_value(statement, inside)
+                is_setter = isinstance(function, Procedure) and any(one.endswith(".setter") for one in function.marks)
+                made.fields[SETTER + statement.name if is_setter else statement.name] = function
             elif isinstance(statement, ast.Assign):
                 value = self.evaluate(statement.value, inside)
                 for target in statement.targets:
@@ -132,7 +136,19 @@ class Objects(ABC):
                 made.fields[statement.target.id] = self.evaluate(statement.value, inside)
             elif isinstance(statement, ast.ClassDef):
                 made.fields[statement.name] = self.class_value(statement, inside)
+        for decorator in reversed(node.decorator_list):
+            by = self.evaluate(decorator, scope)
+            if isinstance(by, (Procedure, Partial)):  # of the project: it may note the class in a table
+                self.call(by, (made,), {}, decorator, scope)
         return made
+
+    def setter(self, owner: Instance, name: str) -> Procedure | None:
+        """Returns what setting a property does."""
+        for kind in self.lineage(owner.kind):
+            found = kind.fields.get(SETTER + name)
+            if isinstance(found, Procedure):
+                return Procedure(found.function, found.scope, owner, found.defaults, found.fields, found.marks)
+        return None
 
     def lineage(self, kind: Class) -> Iterator[Class]:
         """Yields a class and the project's classes it inherits from, nearest first."""
@@ -191,7 +207,7 @@ class Objects(ABC):
         if isinstance(receiver, Class):
             return found
         bound = Procedure(found.function, found.scope, receiver, found.defaults, found.fields, found.marks)
-        if any(mark.endswith(("property", ".setter")) for mark in found.marks):
+        if any(mark.endswith("property") for mark in found.marks):
             return self.call(bound, (), {}, node, scope)
         return bound
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.static.execution.events import Entered, Event, Execution, Guard, OpenLoop, TriedBlock
 from diagnostics.static.execution.memory import Journal
-from diagnostics.static.execution.values import Scope, Value
+from diagnostics.static.execution.values import Items, Mapped, Scope, Value
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 
@@ -41,6 +41,13 @@ class RunState:
         self.statements += 1
         if self.statements > MOST_STATEMENTS or len(self.execution.events) > MOST_EVENTS:
             raise TooLargeError
+
+    def grown(self, value: Value) -> Value:
+        """Returns a list or dict; one that was empty before the loops that run may have more in their later rounds."""
+        if isinstance(value, (Items, Mapped)) and 0 <= value.depth < self.memory.depth:
+            empty = not value.items if isinstance(value, Items) else not value.fields
+            value.open = value.open or empty
+        return value
 
     def happened(
         self,

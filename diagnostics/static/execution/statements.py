@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 
 from diagnostics.static.execution import library
-from diagnostics.static.execution.assignments import Assignments
-from diagnostics.static.execution.events import Guard, OpenLoop, TriedBlock
+from diagnostics.static.execution.blocks import Blocks
+from diagnostics.static.execution.events import Guard, OpenLoop
+from diagnostics.static.execution.known_tests import decided
 from diagnostics.static.execution.memory import Flow
 from diagnostics.static.execution.state import RunState
 from diagnostics.static.execution.values import (
-    UNKNOWN,
     Const,
     Generator,
     Instance,
@@ -29,7 +29,7 @@ _MOST_ROUNDS = 6  # of a loop whose items are all known
 _LEAPS = {ast.Break: Flow.BREAK, ast.Continue: Flow.CONTINUE}
 
 
-class Interpreter(Assignments):
+class Interpreter(Blocks):
     """Runs a program."""
 
     def __init__(self, state: RunState) -> None:
@@ -162,11 +162,31 @@ class Interpreter(Assignments):
 
     def _run_if(self, node: ast.If, scope: Scope) -> Flow:
         test = self.evaluate(node.test, scope)
-        told = truth(test)
+        told = decided(test, self.state.guards)
         if told is not None:
             return self.block(node.body if told else node.orelse, scope)
         ways = [lambda: self.block(node.body, scope), lambda: self.block(node.orelse, scope)]
         return self._branches(node, test, ways, scope)
+
+    def _run_match(self, node: ast.Match, scope: Scope) -> Flow:
+        subject = self.evaluate(node.subject, scope)
+
+        def way(at: int) -> Flow:
+            if at == len(found):
+                return Flow.NEXT
+            case, told = found[at]
+            if told:
+                return self.block(case.body, scope)
+            test = Made("match", args=(subject,), node=case.pattern, function=scope.function)
+            ways = [lambda: self.block(case.body, scope), lambda: way(at + 1)]
+            return self._branches(node, test, ways, scope)
+
+        found = self.cases(node, subject, scope)
+        return way(0)
+
+    def _run_assert(self, node: ast.Assert, scope: Scope) -> Flow:
+        self.evaluate(node.test, scope)
+        return Flow.NEXT
 
     def _branches(self, node: ast.AST, test: Value, ways: Sequence[Callable[[], Flow]], scope: Scope) -> Flow:
         """Goes both ways; where one of them leaves, what comes behind happens the other way only."""
@@ -224,23 +244,28 @@ class Interpreter(Assignments):
         loops, guards = state.loops, state.guards
         if isinstance(value, Generator):
             state.loops = (*loops, OpenLoop(node, value, scope.function))
+            state.memory.depth += 1
             try:
                 self.run_generator(value, body, node, scope)
             finally:
                 state.loops, state.guards = loops, guards
+                state.memory.depth -= 1
             return False
         if isinstance(value, (Instance, OneOf)) and self._iterates(value, node, body, scope):
             return False
         items, whole = library.items_of(value, node)
         if not (whole and isinstance(value, Items)):
             state.happened("iterate", node, scope.function, owner=value)
+            self.read_loader(value, node, scope)
         state.loops = (*loops, OpenLoop(node, value, scope.function))
+        state.memory.depth += not whole
         try:
             for one in items[:_MOST_ROUNDS]:
                 body(one)
                 state.guards = guards
         finally:
             state.loops, state.guards = loops, guards
+            state.memory.depth -= not whole
         return whole and len(items) <= _MOST_ROUNDS
 
     def _iterates(self, value: Instance | OneOf, node: ast.AST, body: Callable[[Value], None], scope: Scope) -> bool:
@@ -257,84 +282,21 @@ class Interpreter(Assignments):
         return True
 
     def _run_while(self, node: ast.While, scope: Scope) -> Flow:
-        test = self.evaluate(node.test, scope)
+        self.state.memory.depth += 1  # what the body sets decides the test, too
+        try:
+            test = self.evaluate(node.test, scope)
+        finally:
+            self.state.memory.depth -= 1
         if truth(test) is False:
             return self.block(node.orelse, scope)
         state = self.state
         loops, guards = state.loops, state.guards
         state.loops = (*loops, OpenLoop(node, None, scope.function))
+        state.memory.depth += 1
         try:
             flow = self.block(node.body, scope)
         finally:
             state.loops, state.guards = loops, guards
+            state.memory.depth -= 1
         self.block(node.orelse, scope)
         return Flow.RAISE if flow is Flow.RAISE else Flow.NEXT
-
-    # ------------------------------------------------------------------ with and try
-
-    def _run_with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> Flow:
-        return self._with(node.items, node.body, scope)
-
-    _run_asyncwith = _run_with
-
-    def _with(self, items: Sequence[ast.withitem], body: Sequence[ast.stmt], scope: Scope) -> Flow:
-        if not items:
-            return self.block(body, scope)
-        context = self.evaluate(items[0].context_expr, scope)
-        target, state, contexts = items[0].optional_vars, self.state, self.state.contexts
-        flows: list[Flow] = []
-
-        def inside(value: Value) -> None:
-            if target is not None:
-                self.assign(target, value, scope)
-            flows.append(self._with(items[1:], body, scope))
-
-        if isinstance(context, Generator):
-            self.run_generator(context, inside, items[0].context_expr, scope)
-            return flows[0] if flows else self._with(items[1:], body, scope)
-        entered = (
-            self.of_object(context, "__enter__", items[0].context_expr, scope)
-            if isinstance(context, Instance)
-            else None
-        )
-        value = self.call(entered, (), {}, items[0].context_expr, scope) if entered is not None else context
-        state.contexts = (*contexts, context)
-        try:
-            inside(value)
-        finally:
-            state.contexts = contexts
-        if isinstance(context, Instance):
-            left = self.of_object(context, "__exit__", items[0].context_expr, scope)
-            if left is not None:
-                self.call(left, (UNKNOWN, UNKNOWN, UNKNOWN), {}, items[0].context_expr, scope)
-        return flows[0] if flows else Flow.NEXT
-
-    def _run_try(self, node: ast.Try, scope: Scope) -> Flow:
-        state, tries, around = self.state, self.state.tries, self.state.guards
-        state.tries = (*tries, TriedBlock(node, scope.function, state.loops))
-        flow = self.block(node.body, scope)
-        state.tries = tries
-        ways: list[Callable[[], Flow]] = [lambda: self.block(node.orelse, scope) if flow is Flow.NEXT else flow]
-        for one in node.handlers:
-            ways.append(self._handler(one, scope, around))
-        flows = state.memory.alternatives(ways, ()) if node.handlers else [ways[0]()]
-        after = [one for one in flows if one is not Flow.NEXT]
-        state.guards = around if node.handlers else state.guards
-        last = self.block(node.finalbody, scope)
-        if last is not Flow.NEXT:
-            return last
-        if flows[0] is not Flow.NEXT and all(one is Flow.RAISE or one is not Flow.NEXT for one in flows[1:]):
-            return next((one for one in after if one is not Flow.RAISE), Flow.RAISE)
-        return Flow.NEXT
-
-    _run_trystar = _run_try
-
-    def _handler(self, node: ast.ExceptHandler, scope: Scope, around: tuple[Guard, ...]) -> Callable[[], Flow]:
-        def go() -> Flow:
-            error = Made("exception", node=node, function=scope.function)
-            self.state.guards = (*around, Guard(node, error, True, scope.function, handler=True))
-            if node.name:
-                self.state.memory.write(scope.fields, node.name, error)
-            return self.block(node.body, scope)
-
-        return go

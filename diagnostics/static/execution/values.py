@@ -113,6 +113,7 @@ class Items(Value):
 
     fields: dict[str, Any]
     open: bool = False
+    depth: int = -1  # how many loops were open where it was made, -1: it is none that grows
 
     @property
     def items(self) -> tuple[Value, ...]:
@@ -127,6 +128,11 @@ class Mapped(Value):
 
     fields: dict[Any, Value]
     open: bool = False
+    depth: int = -1
+    kind: str = ""  # "namespace": its keys are attributes
+
+
+ANY_KEY = "any key"  # in a dict, for what was set under keys that are not known
 
 
 @dataclass(eq=False, slots=True)
@@ -179,6 +185,8 @@ def joined(values: Sequence[Value], tests: Sequence[Value] = ()) -> Value:
     for one in flat:
         if not any(same(one, other) for other in different):
             different.append(one)
+    if len(different) > 1:  # what an earlier round left is one of the values that the rounds give
+        different = [one for one in different if not is_carried(one)] or different
     if len(different) == 1:
         return different[0]
     return OneOf(tuple(different), tuple(told[:MOST_CHOICES])) if len(different) <= MOST_CHOICES else UNKNOWN
@@ -214,9 +222,17 @@ def same(one: Value | None, other: Value | None, depth: int = 12) -> bool:
     return False
 
 
+# Calls that give the same each time: the counter of a loop within a round, where a process is, what is computed.
+_SAME_EVERYWHERE = frozenset(
+    ["counter", "torch.distributed.get_rank", "torch.distributed.get_world_size", "os.environ.get", "os.getenv", "int",
+     "float", "bool", "str", "len", "not", "and", "or", "pathlib.Path", "os.path.join", "os.fspath", "os.path.abspath",
+     "f", "isinstance", "f-string"]
+)  # fmt: skip
+
+
 def _repeatable(made: Made) -> bool:
     """Whether what is asked twice is the same: attributes, items and arithmetic are; calls of constructors are not."""
-    if made.name == "counter":
+    if made.name in _SAME_EVERYWHERE:
         return True
     attribute = made.name.startswith(".") and isinstance(made.node, (ast.Attribute, ast.Subscript))
     return attribute or made.name == "[]" or (not made.name[:1].isalpha() and not made.name.startswith(("(", ".")))
@@ -225,7 +241,8 @@ def _repeatable(made: Made) -> bool:
 def made_of(value: Value) -> Sequence[Value | None]:
     """Returns what a value was computed from, or what is in it."""
     if isinstance(value, Made):
-        return [value.owner, *value.args, *value.keywords.values()]
+        carried = [value.fields.get("after")] if value.name == "carried" else ()
+        return [value.owner, *value.args, *value.keywords.values(), *carried]
     if isinstance(value, OneOf):
         return [*value.options, *value.tests]
     if isinstance(value, Items):
@@ -249,7 +266,43 @@ def sources(value: Value | None) -> Iterator[Value]:
 
 def options(value: Value | None) -> tuple[Value, ...]:
     """Returns what a value may be."""
+    if is_carried(value) and isinstance(value, Made):
+        after = value.fields.get("after")
+        return after.options if isinstance(after, OneOf) else () if after is None else (after,)
     return value.options if isinstance(value, OneOf) else () if value is None else (value,)
+
+
+def is_carried(value: Value | None) -> bool:
+    """Whether a value is what an earlier round of a loop may have left: `fields["after"]`, in the first `args[0]`."""
+    return isinstance(value, Made) and value.name == "carried"
+
+
+def key_value(key: Any) -> Value:
+    """Returns a key of a dict as a value."""
+    return UNKNOWN if key == ANY_KEY else Const(key)
+
+
+def is_flag(value: Value) -> bool:
+    """Whether a value is None, True or False: what says that something has not been yet, or has."""
+    return isinstance(value, Const) and (value.value is None or isinstance(value.value, bool))
+
+
+def usual(value: Value | None) -> Value | None:
+    """Returns what a value is where nobody sets it: the default of an option of the command line, of a variable."""
+    for _ in range(6):
+        if not isinstance(value, Made):
+            return value
+        if "default" in value.keywords:
+            value = value.keywords["default"]
+        elif value.name in ("int", "float", "bool", "str") and len(value.args) == 1:
+            value = value.args[0]
+            if isinstance(inner := usual(value), Const) and isinstance(inner.value, str) and inner.value.isdigit():
+                return Const(int(inner.value))
+        elif value.name in ("os.environ.get", "os.getenv") and len(value.args) == 2:
+            value = value.args[1]
+        else:
+            return value
+    return value
 
 
 def truth(value: Value) -> bool | None:
