@@ -154,6 +154,7 @@ class CallEvaluation(ForeignCalls):
     def _instance(
         self, kind: Class, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
+        self.state.entered.add(id(kind.kind))
         made = Instance(kind, node, scope.function)
         start = self.of_object(made, "__init__", node, scope)
         if isinstance(start, Procedure):
@@ -205,6 +206,7 @@ class CallEvaluation(ForeignCalls):
     @contextmanager
     def _entered(self, callee: Procedure, node: ast.AST, scope: Scope) -> Iterator[None]:
         state = self.state
+        state.entered.add(id(callee.function.syntax))
         frames, contexts = state.frames, state.contexts
         state.frames = (*frames, Entered(callee.function, node, scope.function))
         if not NO_GRAD.isdisjoint(callee.marks):

@@ -35,6 +35,7 @@ class RunState:
     frames: tuple[Entered, ...] = ()
     tries: tuple[TriedBlock, ...] = ()
     statements: int = 0
+    entered: set[int] = field(default_factory=set)  # ids of the syntax of functions and classes
 
     def step(self) -> None:
         """Counts a statement. Raises TooLargeError."""
