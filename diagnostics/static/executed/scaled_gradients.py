@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Const, Made
@@ -12,26 +12,34 @@ _SCALER = "GradScaler"
 
 
 def clipped_while_scaled(execution: Execution) -> Iterator[tuple[Event, Made, Event]]:
-    """Yields (clipping, scaler, backward pass) where the scaler is never asked to take its factor out."""
-    scaled: list[tuple[Made, Event]] = []
-    for one in execution.events:
+    """Yields (clipping, scaler, backward pass) where the scaler takes its factor out after that, or never."""
+    events = execution.events
+    scaled: list[tuple[Made, int]] = []
+    for at, one in enumerate(events):
         if one.name == ".backward" and isinstance(one.owner, Made) and one.owner.name == ".scale":
             scaler = one.owner.owner
             if isinstance(scaler, Made) and scaler.name.endswith(_SCALER) and not _is_off(scaler):
-                scaled.append((scaler, one))
-    for clip in execution.named(*_CLIPS) if scaled else ():
-        for scaler, backward in scaled:
-            unscaled = any(
-                one.owner is scaler or not isinstance(one.owner, Made) for one in execution.named(".unscale_")
-            )
+                scaled.append((scaler, at))
+    for at, clip in enumerate(events) if scaled else ():
+        if clip.name not in _CLIPS:
+            continue
+        for scaler, passed in scaled:
+            backward = events[passed]
             steps = any(one.owner is scaler for one in execution.named(".step"))
-            if (
-                not unscaled
-                and steps
-                and {loop.node for loop in clip.loops} >= {loop.node for loop in backward.loops[:1]}
-            ):
+            same_loop = {loop.node for loop in clip.loops} >= {loop.node for loop in backward.loops[:1]}
+            if steps and same_loop and _is_scaled(events, scaler, passed, at):
                 yield clip, scaler, backward
                 break
+
+
+def _is_scaled(events: Sequence[Event], scaler: Made, passed: int, clipped: int) -> bool:
+    """Whether the factor is still in what a pass computed when it is clipped: it is taken out later, or never."""
+    asked = [at for at, one in enumerate(events) if one.name == ".unscale_" and _may_be(one, scaler)]
+    return not asked or (passed < clipped and all(at > clipped for at in asked if at > passed) and max(asked) > clipped)
+
+
+def _may_be(one: Event, scaler: Made) -> bool:
+    return one.owner is scaler or not isinstance(one.owner, Made)
 
 
 def _is_off(scaler: Made) -> bool:

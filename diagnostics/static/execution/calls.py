@@ -129,7 +129,7 @@ class CallEvaluation(ForeignCalls):
         if isinstance(callee, Name):
             found = self.of_library(callee.name, args, keywords, node, scope)
             return found if found is not None else self.leaves(callee.name, None, args, keywords, node, scope)
-        if isinstance(callee, Made) and isinstance(callee.node, ast.Attribute) and callee.owner is not None:
+        if isinstance(callee, Made) and _is_attribute(callee.node) and callee.owner is not None:
             if callee.name[1:] in library.ITSELF:
                 self.leaves(callee.name, callee.owner, args, keywords, node, scope)
                 return callee.owner
@@ -264,3 +264,10 @@ class CallEvaluation(ForeignCalls):
             more = rest.pop("**", None)
             found[arguments.kwarg.arg] = Mapped(dict(rest), more is not None)
         return found
+
+
+def _is_attribute(node: ast.AST | None) -> bool:
+    """Whether a value was read as an attribute: `x.name`, `getattr(x, "name")`."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "getattr"
+    return isinstance(node, ast.Attribute)

@@ -12,6 +12,7 @@ from diagnostics.static.execution.values import (
     UNKNOWN,
     Class,
     Const,
+    Generator,
     Instance,
     Items,
     Made,
@@ -23,6 +24,7 @@ from diagnostics.static.execution.values import (
     Value,
 )  # fmt: skip
 
+_COLLECTING = frozenset(["list", "tuple", "sorted", "reversed", "set"])
 _STARTED = frozenset(["Process", "Thread"])
 _SUBMITTED = frozenset(["submit", "apply_async"])
 
@@ -78,7 +80,11 @@ class ForeignCalls(Objects):
             self.leaves("next", args[0], (), {}, node, scope)
             self.read_loader(args[0], node, scope)
             return items[0] if items else UNKNOWN
-        if name in ("list", "tuple", "sorted", "reversed", "set") and len(args) == 1 and isinstance(args[0], Items):
+        if name in _COLLECTING and len(args) == 1 and isinstance(args[0], Generator):
+            given: list[Value] = []
+            self.each(args[0], node, given.append, scope)
+            return Items({"items": tuple(given)}, open=True)
+        if name in _COLLECTING and len(args) == 1 and isinstance(args[0], Items):
             return Items({"items": args[0].items}, args[0].open)
         if name == "dict" and not args and "**" not in keywords:
             return Mapped(dict(keywords))
