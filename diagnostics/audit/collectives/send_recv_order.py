@@ -29,8 +29,11 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.messages import all_wait_for_each_other
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -51,6 +54,25 @@ _FIX = (
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the messages that cannot pair, and the handles that are dropped."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for first, other in all_wait_for_each_other(execution):
+        sends = first.name.endswith("send")
+        yield violation(
+            home(first, project),
+            first.node,
+            f"all ranks {'send' if sends else 'wait for a message'} first, and each waits for one that does the same: "
+            "a large message, or NCCL, waits for the other side",
+            "isend or irecv first, or dist.batch_isend_irecv with both; or even ranks send first, odd ones receive",
+            steps=(shown(other, project, "which all come to behind it"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     for one in project.fact(MessageDeadlocks).found:
         if one.first.function.file == file.shown:
             yield violation(file, one.first.call, _told(one), _fix(one), steps=tuple(_steps(one, project)))

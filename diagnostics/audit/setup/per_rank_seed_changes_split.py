@@ -27,10 +27,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions, differs_by_rank, is_rank_guarded
 from diagnostics.static.dataflow.taint_sources import RANDOM, RANK, TIME, source_of
+from diagnostics.static.executed.splits import split_by_rank
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
@@ -43,7 +46,7 @@ from diagnostics.static.torch_code.training_functions import INIT, MANAGED, WRAP
 CODE = "A159"
 NAME = "per-rank-seed-changes-split"
 SEVERITY = Severity.ERROR
-WORDS = ("random_split", "train_test_split", "DistributedSampler", "permutation", "randperm", "set_epoch")
+WORDS = ("random_split", "train_test_split", "DistributedSampler", "permutation", "randperm", "set_epoch", "shuffle")
 CHECKLIST = "splits are the same on every rank"
 _SPLITS = {
     "torch.utils.data.random_split": ("generator", "torch.manual_seed"),
@@ -67,6 +70,24 @@ _FIX = (
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the splits that differ between ranks."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for parted, seeded in split_by_rank(execution):
+        yield violation(
+            home(parted, project),
+            parted.node,
+            "which samples are for training is drawn after a seed that follows from the rank: each rank has a split of "
+            "its own, and trains on what another one holds back",
+            _FIX,
+            steps=(shown(seeded, project, "the seed of the rank"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     for call, function in project.calls_in(file):
         name = project.name(call.func, function)
         yield from _random_epoch(file, project, call, function)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from diagnostics.agent.shared import operations
 from diagnostics.static.executed.training import operation
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Const, Items, Made, Value, options
+from diagnostics.static.execution.values import Const, Items, Mapped, Value, options, sources
 
 _INIT = "torch.distributed.init_process_group"
 
@@ -38,14 +38,7 @@ def _returns_at_once(event: Event) -> bool:
 
 
 def _is_kept(event: Event, execution: Execution) -> bool:
-    """Whether a list holds the handle: it is waited for by a loop over the list."""
-    return any(
-        isinstance(loop.over, Items) and any(own is event.value for item in loop.over.items for own in _in(item))
-        for each in execution.events
-        for loop in each.loops
-    ) or any(isinstance(given, Items) and any(own is event.value for own in given.items)
-             for each in execution.events for given in (each.owner, *each.args))  # fmt: skip
-
-
-def _in(value: Value) -> list[Value]:
-    return list(value.items) if isinstance(value, Items) else [value] if isinstance(value, Made) else []
+    """Whether a loop goes over what holds the handle, or something is given what does: each may be waited for."""
+    overs = {id(loop.over): loop.over for each in execution.events for loop in each.loops}
+    given = [value for each in execution.events for value in each.args if isinstance(value, (Items, Mapped))]
+    return any(one is event.value for value in (*overs.values(), *given) for one in sources(value))

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.training import is_distributed, operation
+from diagnostics.static.executed.values_met import values_met
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Made, Value, made_of, sources
+from diagnostics.static.execution.values import Made, sources
 
 
 def rates_by_own_loss(execution: Execution) -> Iterator[tuple[Event, Made]]:
@@ -31,7 +32,7 @@ def sums_over_own_counts(execution: Execution) -> Iterator[tuple[Made, Event, Ma
         return
     own = OwnData(execution)
     told: set[int] = set()
-    for value in _values(execution):
+    for value in values_met(execution):
         if value.name != "/" or len(value.args) != 2 or id(value.node) in told:
             continue
         above = next((summed[id(one)] for one in sources(value.args[0]) if id(one) in summed), None)
@@ -44,19 +45,3 @@ def sums_over_own_counts(execution: Execution) -> Iterator[tuple[Made, Event, Ma
 def _averages(event: Event) -> bool:
     given = event.argument(1, "op")
     return given is not None and getattr(given, "name", "").rpartition(".")[2] not in ("SUM", "")
-
-
-def _values(execution: Execution) -> Iterator[Made]:
-    """Yields everything that was computed on the way to an event, each once."""
-    seen: set[int] = set()
-    waiting: list[Value | None] = [
-        given for event in execution.events for given in (event.owner, *event.args, *event.keywords.values())
-    ]
-    while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        waiting += made_of(one)
-        if isinstance(one, Made):
-            yield one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from diagnostics.static.executed.training import is_distributed, meets, wrapper_of
 from diagnostics.static.execution.events import Event, Execution, Guard
@@ -28,6 +28,48 @@ def on_one_rank(event: Event) -> Guard | None:
     return next((one for one in event.guards if not one.handler and asks_rank(one.test)), None)
 
 
+# Where the path stands among the arguments of what writes a file, and of what reads one; -1: it is the owner.
+_WRITES = {
+    "torch.save": (1, "f"), "numpy.save": (0, "file"), "numpy.savez": (0, "file"),
+    "numpy.savez_compressed": (0, "file"),
+    ".tofile": (0, "fid"), ".to_csv": (0, "path_or_buf"), ".to_parquet": (0, "path"), ".to_pickle": (0, "path"),
+    ".write_text": (-1, ""), ".write_bytes": (-1, ""), "safetensors.torch.save_file": (1, "filename"),
+    ".save_to_disk": (0, "dataset_path"), ".save_pretrained": (0, "save_directory"),
+}  # fmt: skip
+_READS = {
+    "torch.load": (0, "f"), "numpy.load": (0, "file"), "numpy.memmap": (0, "filename"), "numpy.fromfile": (0, "file"),
+    "pandas.read_csv": (0, "filepath_or_buffer"), "pandas.read_parquet": (0, "path"),
+    ".read_text": (-1, ""), ".read_bytes": (-1, ""), "safetensors.torch.load_file": (0, "filename"),
+    "datasets.load_from_disk": (0, "dataset_path"), ".from_pretrained": (0, "pretrained_model_name_or_path"),
+}  # fmt: skip
+
+
+def written_path(event: Event) -> Value | None:
+    """Returns the path of the file that an event writes."""
+    if event.name == "open" and _mode(event) in ("w", "wb", "x"):
+        return event.argument(0, "file")
+    return _path(event, _WRITES)
+
+
+def read_path(event: Event) -> Value | None:
+    """Returns the path of the file that an event reads."""
+    if event.name == "open" and _mode(event) in ("r", "rb", "rt"):
+        return event.argument(0, "file")
+    return _path(event, _READS)
+
+
+def _mode(event: Event) -> object:
+    given = event.argument(1, "mode")
+    return given.value if isinstance(given, Const) else "r" if given is None else ""
+
+
+def _path(event: Event, table: Mapping[str, tuple[int, str]]) -> Value | None:
+    place = table.get(event.name)
+    if place is None:
+        return None
+    return event.owner if place[0] < 0 else event.argument(*place)
+
+
 def path_of(event: Event) -> Value | None:
     """Returns the path of a torch.save or torch.load."""
     return event.argument(1, "f") if event.name == "torch.save" else event.argument(0, "f")
@@ -35,7 +77,11 @@ def path_of(event: Event) -> Value | None:
 
 def same_path(one: Value | None, other: Value | None) -> bool:
     """Whether two paths may be one: each of what they may be is compared."""
-    return any(same(_plain(a), _plain(b)) for a in options(one) for b in options(other))
+    return (
+        one is not None
+        and other is not None
+        and any(same(_plain(a), _plain(b)) for a in options(one) for b in options(other))
+    )
 
 
 def _plain(path: Value) -> Value:
@@ -50,7 +96,8 @@ def read_while_written(execution: Execution) -> Iterator[tuple[Event, Event, Gua
         return
     events = execution.events
     for at, saved in enumerate(events):
-        guard = on_one_rank(saved) if saved.name == "torch.save" else None
+        written = written_path(saved)
+        guard = on_one_rank(saved) if written is not None else None
         for place in range(at + 1, len(events)) if guard is not None else ():
             one = events[place]
             if (meets(one) and on_one_rank(one) is None) or one.name.rpartition(".")[2] in (
@@ -58,7 +105,7 @@ def read_while_written(execution: Execution) -> Iterator[tuple[Event, Event, Gua
                 "sleep",
             ):
                 break
-            if one.name == "torch.load" and on_one_rank(one) is None and same_path(path_of(saved), path_of(one)):
+            if on_one_rank(one) is None and same_path(written, read_path(one)):
                 yield saved, one, guard  # type: ignore[misc] # asked for above
                 break
 

@@ -1,0 +1,40 @@
+"""Blocking messages that every rank sends first, or waits for first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.static.executed.rounds import counts
+from diagnostics.static.executed.saved_files import asks_rank
+from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.values import Const
+
+_SEND, _RECV = "torch.distributed.send", "torch.distributed.recv"
+_PEERS = {_SEND: (1, "dst"), _RECV: (1, "src")}
+_OTHERS = ("torch.distributed.isend", "torch.distributed.irecv", "torch.distributed.batch_isend_irecv")
+
+
+def all_wait_for_each_other(execution: Execution) -> Iterator[tuple[Event, Event]]:
+    """Yields (first message, the other one): all ranks do both in this order, to and from neighbours by their rank."""
+    last: Event | None = None
+    for one in execution.events:
+        if one.name in _OTHERS:
+            last = None
+        elif one.name in _PEERS:
+            if last is not None and last.name != one.name and _together(last, one):
+                yield last, one
+                return
+            last = one if _by_all(one) else None
+
+
+def _together(one: Event, other: Event) -> bool:
+    same_loops = [loop.node for loop in one.loops] == [loop.node for loop in other.loops]
+    return one.function is other.function and same_loops and _by_all(other)
+
+
+def _by_all(event: Event) -> bool:
+    """Whether every rank comes to a message, whose peer follows from its rank."""
+    peer = event.argument(*_PEERS[event.name])
+    if peer is None or isinstance(peer, Const) or not asks_rank(peer):
+        return False
+    return not event.contexts and all(counts(one.test) and not asks_rank(one.test) for one in event.guards)
