@@ -73,9 +73,18 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     return replace(dropped, recorded=recorded or any(one.recorded for one in looks))
 
 
+_latest: list[tuple[Job, int, tuple[SourceFile, ...]]] = []  # each failed rank of a job is asked about
+
+
+def _sources(job: Job, process: JobProcess) -> tuple[SourceFile, ...]:
+    if not _latest or _latest[0][0] is not job or _latest[0][1] != process.pid:
+        _latest[:] = [(job, process.pid, tuple(file for _, file in job_sources(job, process)))]
+    return _latest[0][2]
+
+
 def _products(job: Job, parent: JobProcess, started: LifecycleEvent) -> ProductsLook:
     frames = user_frames(started.path, agent_folder=parent.agent_folder)
-    sources = [file for _, file in job_sources(job, parent)]
+    sources = _sources(job, parent)
     return look_at_products(job, frames, sources, process=words(started.text).get("how") == "process")
 
 
@@ -107,7 +116,7 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
         )
     if how == "raised":
         kept = said.get("kept", "")
-        sources = [file for _, file in job_sources(job, process)]
+        sources = _sources(job, process)
         return what_became_of(job, read.path, folder, int(kept) if kept.isdigit() else None, sources)
     if how == "unseen":
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
@@ -123,7 +132,7 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
     at = f" at {job.line(frames[0])}" if frames else ""
     if not frames or imported:
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
-    sources = [file for _, file in job_sources(job, process)]
+    sources = _sources(job, process)
     found = code_leads_to(job.sources.file(frames[0].file), frames[0].line, how, sources)
     if found is Consequence.ACTED_ON:
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
