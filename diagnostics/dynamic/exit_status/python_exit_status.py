@@ -49,7 +49,7 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
             fate=Fate.DROPPED, places=places, how=f"it left with {overflown.value}, of which the system keeps 8 bits: 0"
         )
     group = _started_with(job, parent, child, started)
-    looks = [_look(job, parent, one) for one in _reads(parent.agent, started, group)]
+    looks = [_looked(job, parent, one) for one in _reads(parent.agent, started, group)]
     for fate in (Fate.HANDLED, Fate.UNKNOWN):
         answers = [one for one in looks if one.fate is fate]
         if answers:
@@ -76,8 +76,12 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
 _latest: list[tuple[Job, int, tuple[SourceFile, ...]]] = []  # each failed rank of a job is asked about
 
 
+_looks: dict[tuple[str, tuple[Frame, ...]], StatusFlow] = {}  # of that process
+
+
 def _sources(job: Job, process: JobProcess) -> tuple[SourceFile, ...]:
     if not _latest or _latest[0][0] is not job or _latest[0][1] != process.pid:
+        _looks.clear()
         _latest[:] = [(job, process.pid, tuple(file for _, file in job_sources(job, process)))]
     return _latest[0][2]
 
@@ -98,6 +102,15 @@ def looks_at_products_of(job: Job, parent: JobProcess, child: JobProcess) -> boo
 
 def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[LifecycleEvent]:
     return [one for one in parent.events if one.kind == READ and _is_about(one, started, group)]
+
+
+def _looked(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
+    """As _look: of many ranks that one line waits for each is asked about with the looks at all of them."""
+    _sources(job, process)
+    key = read.text.partition("how=")[2], read.path
+    if key not in _looks:
+        _looks[key] = _look(job, process, read)
+    return _looks[key]
 
 
 def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
