@@ -18,7 +18,7 @@ from diagnostics.dynamic.exit_status.call_kinds import (
     for_its_effect,
     leaves_with_0,
 )
-from diagnostics.dynamic.exit_status.syntax_index import SyntaxIndex, is_main_test, is_success, own_nodes
+from diagnostics.dynamic.exit_status.syntax_index import is_main_test, is_success, own_nodes, syntax_index
 from diagnostics.dynamic.exit_status.value_carriers import Consequence, Decided, ValueCarriers, by_test
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.source_file import SourceFile
@@ -40,7 +40,7 @@ class FailureFlow(ValueCarriers):
     """
 
     def __init__(self, sources: Sequence[SourceFile], *, leaves: bool = False) -> None:
-        super().__init__(SyntaxIndex(sources))
+        super().__init__(syntax_index(tuple(sources)))
         self.functions = self._index.functions
         self._leaves = leaves
         self.worded = False

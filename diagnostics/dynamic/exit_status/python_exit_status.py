@@ -49,7 +49,7 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
             fate=Fate.DROPPED, places=places, how=f"it left with {overflown.value}, of which the system keeps 8 bits: 0"
         )
     group = _started_with(job, parent, child, started)
-    looks = [_look(job, parent, one) for one in _reads(parent.agent, started, group)]
+    looks = [_looked(job, parent, one) for one in _reads(parent.agent, started, group)]
     for fate in (Fate.HANDLED, Fate.UNKNOWN):
         answers = [one for one in looks if one.fate is fate]
         if answers:
@@ -73,9 +73,22 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
     return replace(dropped, recorded=recorded or any(one.recorded for one in looks))
 
 
+_latest: list[tuple[Job, int, tuple[SourceFile, ...]]] = []  # each failed rank of a job is asked about
+
+
+_looks: dict[tuple[str, tuple[Frame, ...]], StatusFlow] = {}  # of that process
+
+
+def _sources(job: Job, process: JobProcess) -> tuple[SourceFile, ...]:
+    if not _latest or _latest[0][0] is not job or _latest[0][1] != process.pid:
+        _looks.clear()
+        _latest[:] = [(job, process.pid, tuple(file for _, file in job_sources(job, process)))]
+    return _latest[0][2]
+
+
 def _products(job: Job, parent: JobProcess, started: LifecycleEvent) -> ProductsLook:
     frames = user_frames(started.path, agent_folder=parent.agent_folder)
-    sources = [file for _, file in job_sources(job, parent)]
+    sources = _sources(job, parent)
     return look_at_products(job, frames, sources, process=words(started.text).get("how") == "process")
 
 
@@ -89,6 +102,15 @@ def looks_at_products_of(job: Job, parent: JobProcess, child: JobProcess) -> boo
 
 def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[LifecycleEvent]:
     return [one for one in parent.events if one.kind == READ and _is_about(one, started, group)]
+
+
+def _looked(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
+    """As _look: of many ranks that one line waits for each is asked about with the looks at all of them."""
+    _sources(job, process)
+    key = read.text.partition("how=")[2], read.path
+    if key not in _looks:
+        _looks[key] = _look(job, process, read)
+    return _looks[key]
 
 
 def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
@@ -107,7 +129,7 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
         )
     if how == "raised":
         kept = said.get("kept", "")
-        sources = [file for _, file in job_sources(job, process)]
+        sources = _sources(job, process)
         return what_became_of(job, read.path, folder, int(kept) if kept.isdigit() else None, sources)
     if how == "unseen":
         return StatusFlow(fate=Fate.UNKNOWN, how="a library got its code")
@@ -123,7 +145,7 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
     at = f" at {job.line(frames[0])}" if frames else ""
     if not frames or imported:
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
-    sources = [file for _, file in job_sources(job, process)]
+    sources = _sources(job, process)
     found = code_leads_to(job.sources.file(frames[0].file), frames[0].line, how, sources)
     if found is Consequence.ACTED_ON:
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")

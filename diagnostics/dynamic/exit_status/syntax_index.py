@@ -6,7 +6,7 @@ import ast
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from diagnostics.dynamic.exit_status.call_kinds import CallKind, call_kind
@@ -29,6 +29,12 @@ def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, (*DEFINITIONS, ast.ClassDef)):
             waiting += children(node)
+
+
+@lru_cache(maxsize=4)
+def syntax_index(sources: tuple[SourceFile, ...]) -> SyntaxIndex:
+    """Returns the index of some files: many ranks that failed are asked about with the same ones."""
+    return SyntaxIndex(sources)
 
 
 class SyntaxIndex:
