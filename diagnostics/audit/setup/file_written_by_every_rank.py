@@ -24,11 +24,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.own_sources import is_of_own_folder
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent
+from diagnostics.static.executed.common_files import written_by_all
 from diagnostics.static.executed.saved_files import on_one_rank
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.execution.traces import executions
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -48,6 +51,26 @@ _SHARDED = frozenset(["FullyShardedDataParallel", "FSDP", "fully_shard", "deepsp
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the calls of torch.save by which all ranks write one file."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for saved, made in written_by_all(execution):
+        if _SHARDED & project.fact(ImportClosures).words(execution.script):
+            continue
+        yield violation(
+            home(saved, project),
+            saved.node,
+            "every rank writes this file: they write into one at once, and what is left may be unreadable, or half of "
+            "each",
+            "if dist.get_rank() == 0: torch.save(...), and a barrier before others read it",
+            steps=(shown(made, project, "the program runs as several ranks"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the text shows."""
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != "torch.save" or len(call.args) < 2:
             continue
