@@ -8,12 +8,17 @@ each other, as energy distances do.
 
 from __future__ import annotations
 
+import ctypes
+
+from ..torch_hooks import tensor_samples
 from .saved_tensors import saved_by
 
 MOST_NODES = 96
 MOST_DEEP = 12
+ROUNDING = 0.05  # bfloat16 has eight bits
 DIFFERENCES = ("MseLossBackward0", "SmoothL1LossBackward0", "HuberLossBackward0")
 SUB, PRODUCTS = "SubBackward0", ("MulBackward0", "DivBackward0")
+MEASURES = ("PowBackward0", "AbsBackward0")  # they keep the difference
 REDUCED = ("SumBackward1", "MeanBackward1")  # over some dimensions
 # What may stand between a difference and the loss without asking for all pairs: no exponential, no softmax.
 PLAIN = frozenset((
@@ -31,7 +36,7 @@ PASSED_ON = "_DDPSinkBackward"  # each input as it is
 
 def spread_behind(root):
     """Returns the shapes of predictions and of what they were spread to, and the function; None where there is none."""
-    waiting, met, found = [(root, "", False)], set(), None
+    waiting, met, found = [(root, None, False)], set(), None
     while waiting and len(met) < MOST_NODES:
         node, above, reduced = waiting.pop(0)
         if node is None or node in met or node.name() not in PLAIN:
@@ -45,7 +50,7 @@ def spread_behind(root):
             # What a table of targets was subtracted from is a table itself.
             reduced = reduced or node.name() in (SUB, *DIFFERENCES)
         reduced = reduced or node.name() in REDUCED
-        waiting.extend((one, node.name(), reduced) for one, _ in inputs)
+        waiting.extend((one, node, reduced) for one, _ in inputs)
     return found
 
 
@@ -58,7 +63,10 @@ def _makes_pairs(node, inputs):
 def _spread_at(node, above, reduced, given, output):
     """Returns both shapes and the function, where this node has a column of predictions meet a row."""
     made, name = shape_of(node, 0), node.name()
-    if name in DIFFERENCES or (name == SUB and above == "AbsBackward0" and given.name() == "ExpandBackward0"):
+    measured = above.name() if above is not None else ""
+    if name == SUB and measured in MEASURES and _is_of_a_table(saved_by(above, "self")):
+        return None
+    if name in DIFFERENCES or (name == SUB and measured == "AbsBackward0" and given.name() == "ExpandBackward0"):
         if given.name() != "ExpandBackward0":  # as broadcast_tensors() does it
             return None
         made, ((given, output),) = shape_of(given, output), given.next_functions
@@ -90,6 +98,29 @@ def _shape(tensor):
 def _is_spread_row(tensor):
     """Whether it is one row over and over; not where a hook keeps it, as that of a checkpoint."""
     return len(_shape(tensor)) == 2 and tensor.stride()[0] == 0
+
+
+def _is_of_a_table(difference):
+    """Whether its rows differ by more than one number each, as they do against a table; not on a device."""
+    if len(_shape(difference)) != 2 or tensor_samples.why_not(difference):
+        return False
+    (rows, columns), (down, right) = _shape(difference), difference.stride()
+    first, second, third, fourth = (
+        _number_at(difference, place) for place in (0, (rows - 1) * down, (columns - 1) * right,
+                                                    (rows - 1) * down + (columns - 1) * right)
+    )  # fmt: skip
+    if None in (first, second, third, fourth):
+        return False
+    apart = abs((first - second) - (third - fourth))
+    return apart > ROUNDING * max(map(abs, (first, second, third, fourth)))
+
+
+def _number_at(tensor, place):
+    size = tensor.element_size()
+    told = tensor_samples.numbers_in(
+        ctypes.string_at(tensor.data_ptr() + place * size, size), str(tensor.dtype)[len("torch.") :]
+    )
+    return told[0] if told else None
 
 
 def _is_of_a_layer(node, output, rows):

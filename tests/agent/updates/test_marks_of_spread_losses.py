@@ -137,6 +137,11 @@ MEANT = {
         v.expand(8, 8), series)
     train(loss)
 """,
+    "one level for as many points as there are samples": """
+    series = torch.randn(8, 8)
+    def loss(): v = net(x); return (v - series).square().mean() + F.l1_loss(v, series) + (series - v).abs().mean()
+    train(loss)
+""",
     "a prediction that was given another dimension": """
     train(lambda: (net(x).squeeze(1)[:, None] - y).abs().mean())
 """,
