@@ -179,7 +179,7 @@ def _cut(value: Mapping[str, Any], homes: Homes) -> GraphCut:
 def _spread(value: Mapping[str, Any], homes: Homes) -> LossSpread:
     return LossSpread(
         run=count_of(value.get("run")), given=_shape(value.get("given")), made=_shape(value.get("made")),
-        path=frames_of(value.get("at"), homes),
+        path=frames_of(value.get("at"), homes), function=text_of(value.get("function")),
     )  # fmt: skip
 
 

@@ -196,10 +196,11 @@ class GraphCut:
 class LossSpread:
     """Predictions of one column that a difference in the loss spread over the whole batch."""
 
-    run: int  # of the passes that were looked at
+    run: int  # looks at the graph so far that saw it
     given: tuple[int, ...]
     made: tuple[int, ...]
     path: tuple[Frame, ...]  # of backward()
+    function: str = ""  # "SubBackward0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

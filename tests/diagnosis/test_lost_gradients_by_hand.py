@@ -84,7 +84,7 @@ LOADED = StateNotKept(
 )
 SAVED = replace(LOADED, loaded=False, file="/job/best.pt")
 CUT = GraphCut(run=20, step=30, parameters=2, names=("body.weight", "body.bias"), path=frames("train.py:4"))
-SPREAD = LossSpread(run=3, given=(32, 1), made=(32, 32), path=frames("train.py:6"))
+SPREAD = LossSpread(run=3, given=(32, 1), made=(32, 32), path=frames("train.py:6"), function="SubBackward0")
 OVER = ScheduleOver(
     optimizer=0, step=32, scheduler="LinearLR", stepped=64, horizon=60, made=frames("train.py:2")
 )  # fmt: skip
@@ -147,7 +147,7 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, tuple[str, ...], Confidence]] = {
         loss_compares_all_pairs,
         job_of(SPREAD),
         "The loss compares each prediction with each target of the batch: predictions of shape (32, 1) are spread to "
-        "(32, 32), in all 3 passes that were looked at",
+        "(32, 32), in 3 looks at its graph",
         ("train.py:4", "train.py:5", "train.py:6"),
         Confidence.LIKELY,
     ),

@@ -55,7 +55,7 @@ LINES: list[dict[str, Any]] = [
     {"what": "state-not-kept", "loaded": False, "root": "Net", "file": "a.pt", "since": 3, "step": 9, "taken": AT,
      "at": []},
     {"what": "graph-cut", "run": 10, "step": 20, "parameters": 4, "names": ["a.weight", "a.bias"], "at": AT},
-    {"what": "loss-spread", "run": 2, "given": [8, 1], "made": [8, 8], "at": AT},
+    {"what": "loss-spread", "run": 2, "given": [8, 1], "made": [8, 8], "function": "SubBackward0", "at": AT},
     {"what": "schedule-over", "optimizer": 0, "step": 32, "scheduler": "LinearLR", "stepped": 64, "horizon": 60,
      "made": AT},
     {"what": "rate-squared", "optimizer": 0, "step": 16, "base": 0.01, "peak": 1e-4, "rate": 9e-5, "stepped": 3,
@@ -87,7 +87,7 @@ MARKS = (
     ClippedScaled(optimizer=0, run=10, limit=1.0, norm=8.5, scale=None, path=PATH),
     StateNotKept(loaded=False, root="Net", file="a.pt", since=3, step=9, taken=PATH, path=()),
     GraphCut(run=10, step=20, parameters=4, names=("a.weight", "a.bias"), path=PATH),
-    LossSpread(run=2, given=(8, 1), made=(8, 8), path=PATH),
+    LossSpread(run=2, given=(8, 1), made=(8, 8), path=PATH, function="SubBackward0"),
     ScheduleOver(optimizer=0, step=32, scheduler="LinearLR", stepped=64, horizon=60, made=PATH),
     RateSquared(optimizer=0, step=16, base=0.01, peak=1e-4, rate=9e-5, stepped=3, made=PATH),
 )  # fmt: skip

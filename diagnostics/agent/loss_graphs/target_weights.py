@@ -7,6 +7,7 @@ import sys
 from math import prod
 
 from ..torch_hooks import tensor_samples
+from .saved_tensors import saved_by
 from .spread_differences import shape_of
 
 MOST_NODES = 12
@@ -40,7 +41,7 @@ def weight_behind(root):
                 return None
             continue
         if name in _SCALES:
-            factor = _number(_saved(node, "other"))
+            factor = _number(saved_by(node, "other"))
             if not factor:
                 continue  # something else than a number
             scale = scale * factor if name.startswith("Mul") else scale / factor
@@ -51,28 +52,15 @@ def weight_behind(root):
 
 
 def _weight_at(node, scale):
-    total, reduction = _number(_saved(node, "total_weight")), getattr(node, "_saved_reduction", None)
+    total, reduction = _number(saved_by(node, "total_weight")), getattr(node, "_saved_reduction", None)
     given, output = node.next_functions[0]
     shape = shape_of(given, output) if given is not None else None
     if not total or reduction not in (_MEAN, _SUM) or not shape or len(shape) < 2:
         return None
-    if _saved(node, "weight") is not None:  # of classes
+    if saved_by(node, "weight") is not None:  # of classes
         return None
     rows = prod(shape) // max(1, shape[1])
     return TargetWeight(scale / total if reduction == _MEAN else scale, total, rows, shape[1])
-
-
-def _saved(node, name):
-    """Returns what a node saved, None where a hook would have to be called for it, as that of a checkpoint."""
-    raw = getattr(node, "_raw_saved_" + name, None)
-    if raw is None:
-        return getattr(node, "_saved_" + name, None)  # no tensor
-    if getattr(raw, "unpack_hook", raw) is not None:
-        return raw
-    try:
-        return raw.data
-    except RuntimeError:  # freed
-        return raw
 
 
 def _number(saved):

@@ -12,27 +12,34 @@ from .part import Part, is_due
 
 WINDOWS = ((8, 16), (100, 108), (400, 408))  # steps
 MOST_PASSES = 256
+LOOKED_AT = 4  # passes in a row: losses that take turns (a critic's, an actor's) are each looked at
 
 
 class SpreadLosses(Part):
-    """Looks at the graph of one backward pass in many."""
+    """Looks at the graphs of a few backward passes in many."""
 
     def forget(self):
         """Starts over."""
-        self._passes = self._run = 0
+        self._passes = self._run = self._left = 0
 
     def backward(self, tensors, loss, adds):
         """Follows the graph, where it is due."""
         self._passes += 1
-        if not is_due(self._passes) or not adds or type(tensors[0]) is not sys.modules["torch"].Tensor:
+        if is_due(self._passes):
+            self._left = LOOKED_AT
+        if not self._left:
             return
-        found = spread_behind(tensors[0].grad_fn)
+        self._left -= 1
+        found = None
+        if adds and type(tensors[0]) is sys.modules["torch"].Tensor:
+            found = spread_behind(tensors[0].grad_fn)
         if found is not None:
-            self._run += 1
-            given, made = found
+            self._run, self._left = self._run + 1, 0
+            given, made, function = found
             self.marks.tell(
-                "loss-spread", run=self._run, given=list(given), made=list(made), at=own_frames(sys._getframe(1))
-            )
+                "loss-spread", run=self._run, given=list(given), made=list(made), function=function,
+                at=own_frames(sys._getframe(1)),
+            )  # fmt: skip
 
 
 class UnevenPasses(Part):

@@ -10,7 +10,7 @@ import sys
 import time
 
 from ..imports import when_imported
-from ..loss_graphs import spread_differences, target_weights
+from ..loss_graphs import saved_tensors, spread_differences, target_weights
 from ..object_hooks import grown_containers, held_objects, numbered_names
 from ..torch_hooks import wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
@@ -178,7 +178,7 @@ def watch(agent, prints):
         leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
         module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
         state_loads, written_files, followed_losses, grown_containers, held_objects, numbered_names,
-        spread_differences, target_weights,
+        saved_tensors, spread_differences, target_weights,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

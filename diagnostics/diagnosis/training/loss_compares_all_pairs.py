@@ -1,12 +1,12 @@
 """The loss compares each prediction with each target: (32, 1) against (32,) gives (32, 32).
 
-What it does: follows the graph behind the loss at a few backward passes. Where what a linear layer gave as one column
-is spread to a square as large as the batch by a difference (`-`, mse_loss, l1_loss, smooth_l1_loss, huber_loss), at
-each of them, the targets were one row.
+What it does: follows the graph behind the loss at a few backward passes. Where what a layer gave as one column (or one
+column of it, as gather() picks it) is spread to a square as large as the batch by a difference (`-`, mse_loss, l1_loss,
+smooth_l1_loss, huber_loss) or a product with a row, the targets were one row. torch warns of some of these itself.
 
 Why it matters: each prediction is pulled to all targets of the batch, and the model learns their mean. The loss falls
 to the variance of the targets and stays there. Left alone: pairs that the program asks for itself (`x[:, None]`,
-expand, softmax over a row).
+expand, softmax over a row), losses that hold predictions against each other (ranking, energy distances).
 
 Bad:
 
@@ -24,6 +24,7 @@ import re
 from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.diagnosis.mark_match import latest, nearest, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.diagnosis.training.compared_lines import compared_at, warned_at
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.source_lines import own
 from diagnostics.record.training_marks import LossSpread
@@ -33,23 +34,21 @@ NAME = "loss-compares-all-pairs"
 CLASS = "wrong-loss"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
-LEAST = 2  # looks
+LEAST = 2  # looks; one and torch's own warning
 
-_LOSS = re.compile(
-    r"\b(?:mse|l1|huber)_loss\(|\bsmooth_l1_loss\(|\w\)?\s-\s\(?\w[^=]*(?:\*\*|\.pow\(|\.abs\(|\.square\()"
-)
 _CALLED = re.compile(r"\bloss\w*\s*=(?!=)|\b\w*(?:criterion|loss)\w*\(")
 
 
 def match(job: Job) -> Match | None:
     """Returns the ranks whose loss compares all pairs."""
-    found = [one for one in latest(job, LossSpread) if one.mark.run >= LEAST]
+    found = [one for one in latest(job, LossSpread) if one.mark.run >= LEAST or warned_at(one.process)]
     if not found:
         return None
     first = found[0]
     mark, backward = first.mark, own(first.process, first.mark.path)
     given, made = (", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") for shape in (mark.given, mark.made))
-    computed = nearest(job, first.process, _LOSS, backward)
+    warned = next((at for one in found for at in own(one.process, warned_at(one.process))), None)
+    computed = (warned,) if warned is not None else compared_at(job, first.process, mark.function, backward)
     called = nearest(job, first.process, _CALLED, backward)
     return training_match(
         job,
@@ -58,13 +57,18 @@ def match(job: Job) -> Match | None:
         name=NAME,
         failure_class=CLASS,
         title=f"The loss compares each prediction with each target of the batch: predictions of shape ({given}) are "
-        f"spread to ({made}), in all {mark.run} passes that were looked at",
+        f"spread to ({made}), in {mark.run} look{'s' * (mark.run > 1)} at its graph",
         evidence=[
             Evidence(
-                source="the graph behind the loss: what a linear layer gave, and its difference to the targets",
+                source="the graph behind the loss: what a layer gave, and what the targets made of it",
                 observed=f"({given}) and ({made})",
                 expected=f"({given}) twice",
-            )
+            ),
+            *(
+                [Evidence(source="torch's own warning", observed=job.line(warned), expected="none")]
+                if warned is not None
+                else []
+            ),
         ],
         fix="give predictions and targets one shape before they are compared: prediction.squeeze(1), or "
         "target.unsqueeze(1)",
