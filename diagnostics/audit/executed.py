@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from diagnostics.audit.rule import ExplanationStep, Violation, step
 from diagnostics.core.findings import Confidence
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.traces import executions
+from diagnostics.static.execution.traces import executions, uncalled_executions
 from diagnostics.static.execution.values import Made
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
@@ -20,23 +20,29 @@ def also(
     file: ProjectFile,
     project: Project,
     asked: Asked,
+    *,
+    uncalled: bool = False,
 ) -> Iterator[Violation]:
-    """Yields what was found by reading, then what the runs show in `file`, where reading found nothing in it."""
+    """Yields what was found by reading, then what the runs show in `file`, where reading found nothing in it.
+
+    `uncalled`: also runs of what no script comes to; for what is wrong whatever happens before and behind it.
+    """
     read = list(found)
     yield from read
     loud = any(one.confidence is not Confidence.POSSIBLE for one in read)
     told: set[tuple[int, int]] = set()
-    for one in _answers(asked, project) if not loud and not file.is_test else ():
+    for one in _answers(asked, project, uncalled) if not loud and not file.is_test else ():
         if one.file is file and (one.line, one.column) not in told:
             told.add((one.line, one.column))
             yield one
 
 
-def _answers(asked: Asked, project: Project) -> Sequence[Violation]:
+def _answers(asked: Asked, project: Project, uncalled: bool) -> Sequence[Violation]:
     """Returns what a question finds in all scripts of a project, asked once: a rule is asked file by file."""
     known = _known(project)
     if asked not in known:
-        known[asked] = tuple(hit for one in executions(project) for hit in asked(one, project))
+        runs = [*executions(project), *(uncalled_executions(project) if uncalled else ())]
+        known[asked] = tuple(hit for one in runs for hit in asked(one, project))
     return known[asked]
 
 

@@ -50,7 +50,7 @@ _SCALERS = ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.amp.grad
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the clips of scaled gradients."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

@@ -46,7 +46,7 @@ CHECKLIST = "gradients are cleared where a step has taken them"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the clearings that come before a step."""
-    yield from also((), file, project, _run)
+    yield from also((), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

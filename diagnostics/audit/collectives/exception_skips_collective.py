@@ -55,7 +55,7 @@ _TELLS_NOTHING = {name for name in operations.CARRY_NOTHING if name.endswith("ba
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the handlers after which a rank is an operation behind."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

@@ -54,7 +54,7 @@ _FIX = (
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the messages that cannot pair, and the handles that are dropped."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

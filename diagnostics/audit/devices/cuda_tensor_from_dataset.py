@@ -48,7 +48,7 @@ _METHODS = ("__getitem__", "__iter__", "__getitems__")
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the places where worker code puts tensors on a GPU."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

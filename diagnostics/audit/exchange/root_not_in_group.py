@@ -46,7 +46,7 @@ CHECKLIST = "roots within a group are ranks of that group"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the operations of a group whose root is a number of the world."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

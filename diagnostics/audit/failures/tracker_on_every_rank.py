@@ -48,7 +48,7 @@ _SWITCHES = {"WANDB_MODE", "WANDB_DISABLED"}  # environment variables that make 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trackers that every rank starts."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

@@ -55,7 +55,7 @@ CHECKLIST = "the optimizer is made after the model is sharded"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the optimizers made before their model is sharded."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

@@ -59,7 +59,7 @@ _FILES = re.compile(r"^_?(?:my_|own_|all_)?shards?(?:_(?:paths?|files?|urls?|nam
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the iterable data sets that give every rank, or every data worker, the same."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

@@ -49,7 +49,7 @@ _PLATEAU = "ReduceLROnPlateau"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the steps of a scheduler by a number of this rank alone."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:

@@ -106,4 +106,4 @@ def _flat(value: Value) -> Sequence[Value]:
         return [value, *value.items]
     if isinstance(value, Mapped):
         return [value, *(one for one in value.fields.values() if isinstance(one, Value))]
-    return [value]
+    return [value, *value.fields.values()] if isinstance(value, Made) else [value]  # items that were set, too

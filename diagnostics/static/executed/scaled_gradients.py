@@ -18,7 +18,7 @@ def clipped_while_scaled(execution: Execution) -> Iterator[tuple[Event, Made, Ev
     for at, one in enumerate(events):
         if one.name == ".backward" and isinstance(one.owner, Made) and one.owner.name == ".scale":
             scaler = one.owner.owner
-            if isinstance(scaler, Made) and scaler.name.endswith(_SCALER) and not _is_off(scaler):
+            if isinstance(scaler, Made) and scaler.name.endswith(_SCALER) and not _is_off(scaler, execution):
                 scaled.append((scaler, at))
     for at, clip in enumerate(events) if scaled else ():
         if clip.name not in _CLIPS:
@@ -42,6 +42,8 @@ def _may_be(one: Event, scaler: Made) -> bool:
     return one.owner is scaler or not isinstance(one.owner, Made)
 
 
-def _is_off(scaler: Made) -> bool:
+def _is_off(scaler: Made, execution: Execution) -> bool:
     given = scaler.keywords.get("enabled")
+    if execution.uncalled and given is not None and not isinstance(given, Const):
+        return True  # who calls it may say so
     return isinstance(given, Const) and not given.value

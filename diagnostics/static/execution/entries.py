@@ -22,7 +22,7 @@ _OFFERED = ("__call__", "__enter__")  # of the methods that Python calls by itse
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class UncalledCode:
     """A function of a file, or a class of it and the methods to begin with."""
 
     file: str
@@ -30,24 +30,24 @@ class Entry:
     methods: tuple[str, ...] = ("",)
 
 
-def entries(files: Sequence[ProjectFile]) -> Iterator[Entry]:
+def entries(files: Sequence[ProjectFile]) -> Iterator[UncalledCode]:
     """Yields them, those last that a file names."""
     named = _named(files)
-    later: list[Entry] = []
+    later: list[UncalledCode] = []
     for file in files:
         for one in file.tree.body if file.tree is not None else ():
             if isinstance(one, FUNCTIONS):
-                entry = Entry(file.shown, one)
+                entry = UncalledCode(file.shown, one)
                 if one.name in named:
                     later.append(entry)
                 else:
                     yield entry
             elif isinstance(one, ast.ClassDef):
-                yield Entry(file.shown, one, _offered(one))
+                yield UncalledCode(file.shown, one, _offered(one))
     yield from later
 
 
-def run_entry(entry: Entry, method: str, interpreter: Interpreter) -> None:
+def run_entry(entry: UncalledCode, method: str, interpreter: Interpreter) -> None:
     """Runs one, with arguments of which nothing is known."""
     scope = interpreter.run_file(entry.file)
     found = scope.fields.get(getattr(entry.syntax, "name", ""))

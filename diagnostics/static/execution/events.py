@@ -93,11 +93,15 @@ NO_GRAD = frozenset(
 
 @dataclass(slots=True)
 class Execution:
-    """One script that was run. `whole` is false where it was given up before its end."""
+    """One script that was run. `whole` is false where it was given up before its end.
+
+    `uncalled`: it is a function or class of `script` that no script comes to.
+    """
 
     script: str
     events: list[Event] = field(default_factory=list)
     whole: bool = True
+    uncalled: bool = False
 
     def named(self, *names: str) -> Iterator[Event]:
         """Yields the events of some names, in order."""

@@ -6,9 +6,10 @@ import ast
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 
-from diagnostics.static.execution.entries import Entry, entries, run_entry
+from diagnostics.static.execution.entries import UncalledCode, entries, run_entry
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.execution.state import RunState, TooLargeError
 from diagnostics.static.execution.statements import Interpreter
@@ -21,24 +22,51 @@ WORDS = frozenset(["init_process_group", "DistributedDataParallel", "Distributed
                    "optim", "FullyShardedDataParallel", "all_reduce", "multiprocessing", "DataLoader"])  # fmt: skip
 
 
-@per_project
+@dataclass(slots=True)
+class _Runs:
+    """Scripts that were run, and what they came to; then what they did not come to."""
+
+    scripts: tuple[Execution, ...] = ()
+    entered: set[int] = field(default_factory=set)
+    uncalled: tuple[Execution, ...] | None = None
+
+
 def executions(project: Project) -> tuple[Execution, ...]:
     """Returns what happens in each script of a project that trains or takes part in it."""
+    return _runs(project).scripts
+
+
+def uncalled_executions(project: Project) -> tuple[Execution, ...]:
+    """Returns what happens in functions and classes that no script of the project comes to.
+
+    Whoever calls them may do before and behind them what is missed in them.
+    """
+    runs = _runs(project)
+    if runs.uncalled is None:
+        found: list[Execution] = []
+        files = [one for one in project.python if one.shown in project.files and _takes_part(one)]
+        with _deep():
+            for entry in islice(entries(files), MOST_ENTRIES):
+                if id(entry.syntax) not in runs.entered:
+                    found += [_run(entry.file, project, runs.entered, entry, method) for method in entry.methods]
+        runs.uncalled = tuple(found)
+    return runs.uncalled
+
+
+@per_project
+def _runs(project: Project) -> _Runs:
     scripts = [one for one in project.python if one.shown in project.files and _is_script(one)]
-    if not any(not WORDS.isdisjoint(one.words) for one in project.python):
-        return ()
-    entered: set[int] = set()
-    with _deep():
-        found = [_run(one.shown, project, entered) for one in scripts[:MOST_SCRIPTS]]
-        libraries = [one for one in project.python if one.shown in project.files and _takes_part(one)]
-        for entry in islice(entries(libraries), MOST_ENTRIES):
-            if id(entry.syntax) not in entered:
-                found += [_run(entry.file, project, entered, entry, method) for method in entry.methods]
-    return tuple(found)
+    runs = _Runs()
+    if any(not WORDS.isdisjoint(one.words) for one in project.python):
+        with _deep():
+            runs.scripts = tuple(_run(one.shown, project, runs.entered) for one in scripts[:MOST_SCRIPTS])
+    return runs
 
 
-def _run(file: str, project: Project, entered: set[int], entry: Entry | None = None, method: str = "") -> Execution:
-    execution = Execution(file)
+def _run(
+    file: str, project: Project, entered: set[int], entry: UncalledCode | None = None, method: str = ""
+) -> Execution:
+    execution = Execution(file, uncalled=entry is not None)
     state = RunState(project, execution)
     interpreter = Interpreter(state)
     try:
