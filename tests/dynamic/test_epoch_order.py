@@ -156,6 +156,8 @@ def validating(folder: Path, samples: Sequence[int], *, name: str = "val_loader"
         (ORDER[:24], "self.test_dl", (24, 24)),
         (range(100, 124), "val_loader", None),
         ([*ORDER[:12], *range(100, 112)], "val_loader", None),
+        ([*ORDER[:24], *range(100, 106)], "val_loader", (24, 30)),
+        ([*ORDER[:20], *range(100, 128)], "val_loader", None),
         (ORDER[:24], "train_eval_loader", None),
         (ORDER[:24], "values", None),
         (ORDER[:8], "val_loader", None),

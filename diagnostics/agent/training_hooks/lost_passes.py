@@ -1,6 +1,7 @@
 """Micro-batches whose gradients are cleared before the step: of several backward passes only the last one counts.
 
-One parameter of each optimizer is watched, over its first steps. Where two backward passes and more from one line add
+One parameter of each optimizer is watched, over its first steps; where each had a single pass, only the passes are
+counted until a step has several, as accumulation may begin late. Where two backward passes and more from one line add
 to its gradient before a step, and it was emptied between them each time, the work of all but the last is thrown away.
 Left alone is who uses what was thrown away: gradients that are put together anew before the step, weights that were
 moved in between (SAM), other optimizers that stepped meanwhile (GANs), passes from several lines (one for each loss).
@@ -16,17 +17,22 @@ from ..torch_hooks.wrapped_models import own_frames
 from .part import Part, is_due
 
 MOST_TRIES = 4  # steps without a lost pass until an optimizer is left alone
+MOST_WAKES = 4  # times that an optimizer is looked at anew: passes that are counted may be another's
 MOST_LOOKED = 64
 
 
 class Passes:
     """The backward passes since the latest step, as the gradient of one parameter shows them."""
 
-    __slots__ = ("after", "code", "count", "followed", "lost", "mixed", "parameter", "run", "tries", "version")
+    __slots__ = (
+        "after", "asleep", "code", "count", "followed", "lost", "mixed", "parameter", "run", "tries", "version",
+        "wakes",
+    )  # fmt: skip
 
     def __init__(self, followed, parameter):
         self.followed, self.parameter = followed, weakref.ref(parameter)
-        self.run = self.tries = 0
+        self.run = self.tries = self.wakes = 0
+        self.asleep = False  # passes are counted, and nothing is looked at
         self.clear()
 
     def clear(self):
@@ -58,6 +64,11 @@ class LostPasses(Part):
         passes = self._open.get(followed.index)
         if passes is None:
             return
+        if passes.asleep:
+            if passes.count > 1:
+                passes.asleep, passes.tries, passes.wakes = False, 0, passes.wakes + 1
+            passes.clear()
+            return
         if passes.count > 1 and passes.lost == passes.count - 1 and not passes.mixed and self._is_untouched(passes):
             passes.run, passes.tries = passes.run + 1, 0
             if is_due(passes.run):
@@ -68,7 +79,9 @@ class LostPasses(Part):
         else:
             passes.run, passes.tries = 0, passes.tries + 1
             if passes.tries >= MOST_TRIES:
-                self._open.pop(followed.index)
+                passes.asleep = passes.count == 1 and passes.wakes < MOST_WAKES
+                if not passes.asleep:
+                    self._open.pop(followed.index)
         passes.clear()
 
     def backward(self, tensors, loss, adds):
@@ -77,7 +90,7 @@ class LostPasses(Part):
             return
         frames = None
         for passes in self._open.values():
-            parameter = passes.parameter()
+            parameter = None if passes.asleep else passes.parameter()
             if parameter is None:
                 continue
             if frames is None:
@@ -94,6 +107,9 @@ class LostPasses(Part):
     def backward_ended(self):
         """Counts the pass where it reached the parameter."""
         for passes in self._open.values():
+            if passes.asleep:
+                passes.count += 1
+                continue
             parameter = passes.parameter()
             gradient = parameter.grad if parameter is not None else None
             if gradient is None:

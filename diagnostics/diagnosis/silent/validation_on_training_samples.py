@@ -1,7 +1,8 @@
 """The loader for validation hands over the training samples.
 
 What it does: where the program names a loader for validation or test and never trains on it, looks for the fingerprints
-of its samples among those that are trained on, on any rank. Names where the loader was built.
+of its samples among those that are trained on, on any rank. Half of them are enough where training samples never
+repeat: then the data was split twice. Names where the loader was built.
 
 Why it matters: the validation curve is the training curve, so that overfitting does not show and the wrong checkpoint
 is chosen.
@@ -20,7 +21,7 @@ from diagnostics.diagnosis.silent_match import as_told, prints_text
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.samples.loader_lines import dataset_words, lines_of
-from diagnostics.dynamic.samples.validation_overlap import trained_validation
+from diagnostics.dynamic.samples.validation_overlap import CONTAINED, TrainedValidation, trained_validation
 
 CODE = "D513"
 NAME = "validation-on-training-samples"
@@ -57,10 +58,16 @@ def match(job: Job) -> Match | None:
             failure_class=CLASS,
             title=title,
             evidence=[shown, *(source_evidence(job, frames[0]) if frames else ())],
-            fix=Fix(text=f"give {found.name} the split that was held out, not {dataset_words(job, loader)}"),
+            fix=Fix(text=_fix(found, dataset_words(job, loader))),
             locations=distinct([*lines, *trained]),
             confidence=Confidence.LIKELY,
             outcome=JobOutcome.SILENT_WRONG,
             began_s=loader.process.began_s,
         ),
     )
+
+
+def _fix(found: TrainedValidation, words: str) -> str:
+    if found.samples >= CONTAINED * found.of:
+        return f"give {found.name} the split that was held out, not {words}"
+    return f"split the data once and keep both parts: {words} and the training set come from two splits that overlap"

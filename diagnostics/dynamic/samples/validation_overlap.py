@@ -13,6 +13,7 @@ from diagnostics.record.batch_data import BatchPrint
 
 LEAST_SAMPLES = 16
 CONTAINED = 0.9  # of the samples for validation that are among those for training
+SPLIT_ANEW = 0.5  # of them, where training samples never repeat: a set that was split twice has a part in common
 DISTINCT = 0.9  # of their prints: else they are too poor to tell samples apart
 # A name that says another split than the one for training: "val_loader", "self.test_dl", "dev", "holdout".
 _HELD_OUT = re.compile(r"(?:^|[^a-z])(?:val|valid|validation|test|testing|dev|held_?out)(?:[^a-z]|$)", re.IGNORECASE)
@@ -56,10 +57,15 @@ def _of(job: Job, loader: RankLoader, training: list[RankLoader], trained: set[i
         return None
     if any(map(trains, loader.source.passes)):
         return None
+    once = [value for one in training for value in _of_first(one)]
+    if not _is_one_of_several(job, loader) and len(set(once)) >= DISTINCT * len(once):
+        least = SPLIT_ANEW
+    else:
+        least = CONTAINED  # equal samples, or folds: some in common are no wonder
     shown = tuple(_first(loader))
     prints = [value for batch in shown for value in batch.samples]
     among = len(set(prints) & trained)
-    if among < max(LEAST_SAMPLES, CONTAINED * len(set(prints))) or len(set(prints)) < DISTINCT * len(prints):
+    if among < max(LEAST_SAMPLES, least * len(set(prints))) or len(set(prints)) < DISTINCT * len(prints):
         return None
     words = dataset_words(job, loader)
     if _HELD_OUT.search(words) and _TRAINING.search(words):
@@ -67,6 +73,17 @@ def _of(job: Job, loader: RankLoader, training: list[RankLoader], trained: set[i
     return TrainedValidation(
         loaders=(loader,), training=training[0], name=name, samples=among, of=len(set(prints)), shown=shown
     )
+
+
+def _is_one_of_several(job: Job, loader: RankLoader) -> bool:
+    """Whether its line built more loaders in a process: one for each fold, or for each trial."""
+    every = (one for process in job.ranks for one in loaders(process))
+    return any(one.index for one in every if one.source.built == loader.source.built)
+
+
+def _of_first(loader: RankLoader) -> Iterator[int]:
+    """Yields the prints of the samples of the first pass."""
+    yield from (value for batch in _first(loader) for value in batch.samples)
 
 
 def _first(loader: RankLoader) -> Iterator[BatchPrint]:

@@ -66,7 +66,19 @@ def test_micro_batches_that_are_cleared_are_marked_with_their_line(watch, how: s
     assert len(mark.backward) >= 1
 
 
+PLAIN = """
+    for _ in range(8): zero(); loss_of(model, x).backward(); optimizer.step()
+"""
+
+
+def test_micro_batches_that_begin_late_in_the_training_are_marked_where_they_are_cleared(watch) -> None:
+    (mark,) = _prints(watch, PLAIN + CLEARED["with zero_grad"]).marks_of(LostPasses)
+    assert (mark.optimizer, mark.run, mark.passes) == (0, 10, 4)
+    assert mark.step > 8
+
+
 USED = {
+    "accumulated late": PLAIN + "    passes(optimizer, model, zero, nothing, nothing)\n",
     "accumulated": "    passes(optimizer, model, zero, nothing, nothing)\n",
     "one pass a step": """
     for _ in range(14): zero(); loss_of(model, x).backward(); optimizer.step()
