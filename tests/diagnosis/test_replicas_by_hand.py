@@ -84,6 +84,7 @@ AROUND = replace(DDP, ran=False, iterations=0, inner_called=True, inner_call=fra
 LOCAL = replace(DDP, hooks=1)
 DEVICE = TensorPrint(why="device")
 STEPS = (1, 2, 3, 5, 10, 20)
+LATE = 5
 
 
 def tensor(number: float) -> TensorPrint:
@@ -113,6 +114,7 @@ def ranks(
     *,
     model: OptimizedModel = MODEL,
     wrappers: tuple[WrapperFacts, ...] = (DDP,),
+    later: tuple[WrapperFacts, ...] | None = None,
     other: tuple[Numbers, Numbers] = (same, same),
     calls: tuple[CollectiveCall, ...] = (),
     sampler: bool = True,
@@ -147,7 +149,7 @@ def ranks(
             backwards=step,
             world_size=world,
             number=3 + step if numbers is None else int(numbers(rank, step)),
-            wrappers=wrappers,
+            wrappers=wrappers if step < LATE or later is None else later,
         )
 
     processes = []
@@ -187,6 +189,15 @@ SIGNATURES = (
 )  # fmt: skip
 
 
+def late(rank: int, step: int) -> float:
+    """Equal up to the first step of LATE's kind, and each rank's own after it."""
+    return 1.0 + step + (0.5 * rank if step > LATE else 0.0)
+
+
+def late_gradients(rank: int, step: int) -> float:
+    return 2.0 + (rank if step >= LATE else 0)
+
+
 def still(_: int, __: int) -> float:
     return 1.0
 
@@ -212,6 +223,13 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, tuple[int, ...]]] = {
         ranks(own, own_gradients, wrappers=(OFF,)),
         "The models of ranks 0, 1 drift apart: a.weight differs from step 2 on, since DistributedDataParallel ran with "
         "its synchronisation off before each step",
+        (0, 1),
+    ),
+    "no sync from a later step on": (
+        no_sync_left_on,
+        ranks(late, late_gradients, later=(OFF,)),
+        "The models of ranks 0, 1 drift apart: a.weight differs from step 10 on, since DistributedDataParallel ran "
+        "with its synchronisation off before each step",
         (0, 1),
     ),
     "left alone": (
@@ -348,6 +366,12 @@ QUIET: dict[str, Job] = {
     "local steps, and an average of the weights now and then": ranks(
         own, own_gradients, model=ALONE, wrappers=(), calls=SUMS[:6], other=(own, own_gradients),
         numbers=lambda _, step: 4 + step // 4,
+    ),
+    "steps with synchronisation first, then local ones with an average of the weights": ranks(
+        late, late_gradients, later=(OFF,), calls=(call("all_reduce", "4x3", 30, 9),)
+    ),
+    "a flag that is off before the last look alone": ranks(
+        late, lambda rank, step: 2.0 + rank * (step >= STEPS[-1]), later=(OFF,)
     ),
     "experts of each rank": ranks(own, own_gradients, model=LEFT, wrappers=(NARROW,), calls=EXPERTS),
     "a shard that its wrapper is to ignore": ranks(kept, own_gradients, model=LEFT, wrappers=(NARROW,)),

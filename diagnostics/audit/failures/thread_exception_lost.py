@@ -90,8 +90,21 @@ def _thread(file: ProjectFile, project: Project, thread: ProducerThread) -> Iter
                 step(source, thread.put, "then nothing more is put in the queue ..."),
                 waited,
             ),
-            confidence=Confidence.LIKELY,
+            # The reader gets a last item, and may do the work itself.
+            confidence=Confidence.POSSIBLE if _says_the_end(risk, source) else Confidence.LIKELY,
         )
+
+
+def _says_the_end(risk: ast.AST, file: ProjectFile) -> bool:
+    """Whether a `finally` around a statement puts something in a queue."""
+    below, parent = risk, file.parents.get(risk)
+    while parent is not None and not isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if isinstance(parent, ast.Try) and below not in parent.finalbody:
+            called = (node.func for one in parent.finalbody for node in walk(one) if isinstance(node, ast.Call))
+            if any(isinstance(one, ast.Attribute) and one.attr in ("put", "put_nowait") for one in called):
+                return True
+        below, parent = parent, file.parents.get(parent)
+    return False
 
 
 def _savers(file: ProjectFile, project: Project) -> Iterator[Violation]:

@@ -1,7 +1,8 @@
 """DistributedDataParallel ran with its synchronisation off in each step: no gradient is averaged.
 
 What it does: compares samples of gradients and parameters of all ranks before a few steps. Where they differ though the
-wrapper ran, looks whether any of its forward passes synchronised, and names the line with `no_sync`.
+wrapper ran, looks whether any of its forward passes synchronised from then on, and names the line with `no_sync`, or
+the one that gives the flag back.
 
 Why it matters: `no_sync()` is for all micro-batches but the last of a step. Left on for the last one, too, each rank
 trains a model of its own, and nothing fails.
@@ -35,7 +36,9 @@ CLASS = "gradients-not-synchronised"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
-_OFF = re.compile(r"\bno_sync\b|require_backward_grad_sync\s*=")
+# Where the flag is given back comes first: whoever sets it by hand may give it back to another module, or never.
+_GIVES_BACK = re.compile(r"require_backward_grad_sync\s*=(?!\s*(?:False\b|=))")
+_OFF = re.compile(r"(?<!def )\bno_sync\b|require_backward_grad_sync\s*=(?!=)")
 
 
 def match(job: Job) -> Match | None:
@@ -44,7 +47,7 @@ def match(job: Job) -> Match | None:
     if gap is None or gap.wrapper is None:
         return None
     first = gap.found.processes[0]
-    off = lines_like(job, first, _OFF)
+    off = tuple(dict.fromkeys((*lines_like(job, first, _GIVES_BACK), *lines_like(job, first, _OFF))))
     at = f" ({job.line(off[0])})" if off else ""
     return not_averaged(
         job,

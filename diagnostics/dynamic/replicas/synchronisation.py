@@ -138,7 +138,7 @@ def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
             alone = side <= 0 and began_equal and _works(wrapper) and not exchanges_in_forward(found)
             return SyncGap.IGNORED if alone else None
         if side > 0:
-            return _of_wrapper(found, wrapper, side)
+            return _of_wrapper(found, wrapper, index)
         return SyncGap.LEFT_ALONE if _works(wrapper) else None
     if side:
         return None  # of one of many wrappers, of which the record has the first few
@@ -161,18 +161,32 @@ def _keeps_to_itself(found: Replicas) -> bool:
     return len(later.steps) > 1 and later.steps[-1] - later.steps[0] >= ENOUGH and not communicates(later)
 
 
-def _of_wrapper(found: Replicas, wrapper: WrapperFacts, number: int) -> SyncGap | None:
+def _of_wrapper(found: Replicas, wrapper: WrapperFacts, index: int) -> SyncGap | None:
     if not wrapper.ran:
         return SyncGap.BYPASSED if wrapper.inner_called else None
-    later = [
-        look.wrappers[number - 1]
-        for step in found.steps
-        for look in found.looks[step].values()
-        if 0 < number <= len(look.wrappers)
-    ]
-    if not any(one.synchronised for one in later):
+    synchronised = {step: _synchronises(found, step, found.model.wrapper[index]) for step in found.steps}
+    since = _unsynchronised_since(found, index)
+    if not any(told for step, told in synchronised.items() if step >= since):
         return SyncGap.NO_SYNC
-    return SyncGap.AROUND if all(one.synchronised for one in later) and _keeps_to_itself(found) else None
+    always = all(synchronised.values())
+    return SyncGap.AROUND if always and _keeps_to_itself(found) else None
+
+
+def _unsynchronised_since(found: Replicas, index: int) -> int:
+    """Returns the step from which on a wrapper must never have synchronised: where gradients parted, if that is long.
+
+    A flag that is switched off and not on again lets the first steps go well. Of a few steps at the end of the record
+    nothing is known: then none of all may have.
+    """
+    since = found.unshared_gradient(index) or found.steps[0]
+    later = [step for step in found.steps if step >= since]
+    return since if len(later) > 2 and later[-1] - since >= ENOUGH else found.steps[0]
+
+
+def _synchronises(found: Replicas, step: int, number: int) -> bool:
+    """Whether this wrapper synchronised in its latest forward pass before a step, on any rank."""
+    looks = found.looks[step].values()
+    return any(look.wrappers[number - 1].synchronised for look in looks if 0 < number <= len(look.wrappers))
 
 
 def _works(wrapper: WrapperFacts) -> bool:

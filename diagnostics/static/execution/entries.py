@@ -53,8 +53,9 @@ def run_entry(entry: UncalledCode, method: str, interpreter: Interpreter) -> Non
     found = scope.fields.get(getattr(entry.syntax, "name", ""))
     if isinstance(found, Class):
         made = _called(found, entry.syntax, interpreter, scope)
-        is_object = isinstance(made, Instance) and not interpreter.is_model(made)
-        found = interpreter.of_object(made, method, entry.syntax, scope) if is_object else None
+        found = None
+        if isinstance(made, Instance) and not interpreter.is_model(made):
+            found = interpreter.of_object(made, method, entry.syntax, scope)
     if isinstance(found, Procedure):
         _called(found, entry.syntax, interpreter, scope)
 

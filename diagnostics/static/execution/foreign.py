@@ -81,9 +81,9 @@ class ForeignCalls(Objects):
             self.read_loader(args[0], node, scope)
             return items[0] if items else UNKNOWN
         if name in _COLLECTING and len(args) == 1 and isinstance(args[0], Generator):
-            given: list[Value] = []
-            self.each(args[0], node, given.append, scope)
-            return Items({"items": tuple(given)}, open=True)
+            yielded: list[Value] = []
+            self.each(args[0], node, yielded.append, scope)
+            return Items({"items": tuple(yielded)}, open=True)
         if name in _COLLECTING and len(args) == 1 and isinstance(args[0], Items):
             return Items({"items": args[0].items}, args[0].open)
         if name == "dict" and not args and "**" not in keywords:
