@@ -1,0 +1,6 @@
+#!/bin/bash
+export RANK=$SLURM_PROCID
+export WORLD_SIZE=$SLURM_NTASKS
+export LOCAL_RANK=$SLURM_LOCALID
+export OMP_NUM_THREADS=${SLURM_CPUS_PER_TASK:-1}
+exec "$@"
