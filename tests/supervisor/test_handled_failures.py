@@ -68,7 +68,10 @@ SHELL_HANDLES = {
 }
 PYTHON_HANDLES = {
     "a code that is read": "    assert start(fail).returncode == 1",
-    "a sweep with a table": "    print([start(one).returncode for one in (fail, small)])",
+    "a sweep with a table": (
+        "    rows = []\n    for one in (fail, small):\n"
+        "        rows.append('failed' if start(one).returncode else 'well')\n    print(rows)"
+    ),
     "a check that is answered": (
         "    try: start(fail, check=True)\n    except subprocess.CalledProcessError: start(small)"
     ),
@@ -81,7 +84,7 @@ PYTHON_HANDLES = {
     ),
     "a handler that cannot take it": (
         "    try:\n        try: start(fail, check=True)\n        except FileNotFoundError: print('no such program')\n"
-        "    except subprocess.CalledProcessError: print('known'); known = True"
+        "    except subprocess.CalledProcessError: print('known'); start(small)"
     ),
     "a chaos test": "    assert start(die).returncode == -9",
 }
@@ -99,6 +102,7 @@ PYTHON_DROPS = {
     "a result that nobody reads": "    start(fail)",
     "a thread's future that nobody asks": ("    with ThreadPoolExecutor() as pool: pool.submit(start, fail)"),
     "a wait that nobody reads": "    subprocess.Popen(fail, env=env).wait()",
+    "codes that are only printed": "    print([start(one).returncode for one in (fail, small)])",
     "a handler that prints": "    try: start(fail, check=True)\n    except Exception as error: print('failed')",
     "a code that only one trial's is": "    code = start(fail).returncode if False else start(die)",
 }

@@ -32,7 +32,7 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions, differs_by_rank, is_rank_guarded
 from diagnostics.static.dataflow.taint_sources import RANDOM, RANK, TIME, source_of
-from diagnostics.static.executed.splits import split_by_rank
+from diagnostics.static.executed.splits import parted_after_own_seed
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -74,7 +74,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
-    for parted, seeded in split_by_rank(execution):
+    for parted, seeded in parted_after_own_seed(execution):
         yield violation(
             home(parted, project),
             parted.node,

@@ -21,7 +21,7 @@ _SPLITS = {"torch.utils.data.random_split": ("torch", "generator"), "torch.utils
     "torch", "generator"), "sklearn.model_selection.train_test_split": ("numpy", "random_state")}  # fmt: skip
 
 
-def split_by_rank(execution: Execution) -> Iterator[tuple[Event, Event]]:
+def parted_after_own_seed(execution: Execution) -> Iterator[tuple[Event, Event]]:
     """Yields (what decides the parts, the seed of the rank before it)."""
     seeded: dict[str, Event] = {}
     for one in execution.events:
