@@ -115,3 +115,5 @@ def _accelerate(folder: Path) -> Rows:
 
 if __name__ == "__main__":
     main()
+    sys.stdout.flush()
+    os._exit(0)  # threads of gloo may abort the interpreter's exit, or keep it for ever, and no call is asked about there

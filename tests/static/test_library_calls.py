@@ -100,7 +100,12 @@ def _waited(library: str, folder: Path) -> dict[str, bool]:
         )
         for rank in range(2)
     ]
-    said = [one.communicate(timeout=120)[0] for one in ranks]
+    try:
+        said = [one.communicate(timeout=120)[0] for one in ranks]
+    finally:
+        for one in ranks:
+            one.kill()  # where time was up; one that has ended is left alone
+            one.wait()
     assert [one.returncode for one in ranks] == [0, 0], "\n".join(said)
     answer: dict[str, bool] = json.loads((folder / "waited.json").read_text())
     return answer
