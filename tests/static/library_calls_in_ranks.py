@@ -116,4 +116,4 @@ def _accelerate(folder: Path) -> Rows:
 if __name__ == "__main__":
     main()
     sys.stdout.flush()
-    os._exit(0)  # threads of gloo may abort the interpreter's exit, or keep it for ever, and no call is asked about there
+    os._exit(0)  # threads of gloo may abort the exit of the interpreter, or keep it for ever: no matter of these calls
