@@ -19,6 +19,7 @@ from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind
 from diagnostics.dynamic.divergence.finalizers import finalizer_of
 from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
+from diagnostics.dynamic.divergence.named_rank import named_rank
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
@@ -183,11 +184,23 @@ def _culprits(
     sure = {rank for split in found if split.sure for rank in split.parting.here}
     if len(found) == 1 and lines and not found[0].by_history:
         alike = len(found[0].here) == len(found[0].there)
-        sure = set(_turned_away(job, found[0], lines) or (_let_in(job, found[0], lines) if alike else ())) or sure
+        by_rank = _has_its_own(job, found[0], lines) or (_let_in(job, found[0], lines) if alike else ())
+        sure = set(_turned_away(job, found[0], lines) or by_rank) or sure
     if not sure and len(found) == 1 and lines and _tells_apart(found[0], lines[0]):
         sure = set(_odd_by(job, found[0], lines[0]))
     left = {one.rank for one in deadlock.gone if one.stand is not Whereabouts.WAITING}
     return tuple(sorted(sure or left or deadlock.ranks))
+
+
+def _has_its_own(job: Job, split: RankPartition, lines: Sequence[DivergencePoint]) -> tuple[int, ...]:
+    """Returns the rank to which the loop that parts them, or the line its bound comes from, gives something else."""
+    first = lines[0]
+    origin = (one for one in lines[1:] if one.tainted_by == RANK and one.score == first.score - 1)
+    for one in (first, *origin) if first.kind is StatementKind.LOOP and first.tainted_by == RANK else ():
+        named = named_rank(job, one)
+        if named is not None and (named,) in (split.parting.here, split.parting.there):
+            return (named,)
+    return ()
 
 
 def _tells_apart(split: RankPartition, decision: DivergencePoint) -> bool:

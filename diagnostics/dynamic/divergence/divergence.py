@@ -28,6 +28,7 @@ class ProgramPoint:
     way: PointKind
     op: str = ""
     path: tuple[Frame, ...] = ()
+    root: int | None = None  # global rank that the call names as source or destination, None where there is none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

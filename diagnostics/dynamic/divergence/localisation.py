@@ -61,7 +61,8 @@ def divergence_points(
     taints = RankTaint(program)
     by_library = [replace(one, score=_unsure(one.score)) for one in callback_causes(here, there, taints)]
     if here.stack.lines == there.stack.lines:
-        alike = [one for one in same_site_causes(here, taints) if not by_library]
+        roots = {place.root for place in (parting.here_at, parting.there_at)}
+        alike = [one for one in same_site_causes(here, taints, other_root=len(roots) > 1) if not by_library]
         return _best_first([*by_library, *alike], here) if by_library else tuple(alike)[:MOST_DECISIONS]
     start = align(parting.agreed.path, program) if parting.agreed is not None else None
     op = parting.agreed.op if parting.agreed is not None else ""

@@ -235,4 +235,5 @@ def _place(job: Job, one: RankState) -> ProgramPoint:
         way = PointKind.ENDED if one.wait is None else PointKind.CALL
         return ProgramPoint(way=way, op=one.wait.op if one.wait is not None else "", path=user_stack(job, one))
     native = one.wait.native
-    return ProgramPoint(way=PointKind.CALL, op="backward" if native else one.wait.op, path=one.wait.path or one.stack)
+    op = "backward" if native else one.wait.op
+    return ProgramPoint(way=PointKind.CALL, op=op, path=one.wait.path or one.stack, root=one.wait.root)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.dynamic.divergence.candidates import decision
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.search_states import SearchTarget
@@ -21,10 +22,18 @@ _ONLY_AT_THE_ROOT = {
     "gather_object": ("object_gather_list",),
 }
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
+_OTHER_ROOT = 15  # that this argument differs was seen, where it comes from was not found
 
 
-def same_site_causes(goal: SearchTarget, taints: RankTaint) -> tuple[DivergencePoint, ...]:
-    """Returns what can differ between two ranks that both stand at `goal`, best first."""
+def same_site_causes(
+    goal: SearchTarget, taints: RankTaint, *, other_root: bool = False
+) -> tuple[DivergencePoint, ...]:
+    """Returns what can differ between two ranks that both stand at `goal`, best first.
+
+    `other_root`: the calls are known to differ in the root they name, and so by the argument that gives it.
+    """
+    if other_root and goal.op in operations.ROOTED and (named := tuple(_root_argument(goal, taints))):
+        return tuple(sorted(named, key=lambda one: -one.score))
     found: list[DivergencePoint] = []
     for depth, level in enumerate(reversed(goal.stack.levels[-MOST_LEVELS:])):
         function = level.function
@@ -66,6 +75,24 @@ def _arguments(level: StackLevel, taints: RankTaint, op: str) -> Iterator[Diverg
             taint = taints.of(argument, level.function)
             if taint is not None:
                 yield from _lines(level.function, call.lineno, StatementKind.CALLS, taint, _ARGUMENT_POINTS, taints)
+
+
+def _root_argument(goal: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
+    """Yields the call, whose root is what differs, and the line where the difference comes into that argument."""
+    name = operations.ROOTED[goal.op]
+    for level in goal.stack.levels[-1:]:
+        for index in nodes_at(level, None, goal.op):
+            call = level.function.graph.nodes[index].syntax
+            if not isinstance(call, ast.Call):
+                continue
+            given = {one.arg: one.value for one in call.keywords}
+            place = operations.PARAMETERS[goal.op].index(name)
+            argument = given.get(name) or given.get(f"group_{name}") or next(iter(call.args[place : place + 1]), None)
+            taint = taints.of(argument, level.function) if argument is not None else None
+            if taint is not None:
+                yield from _lines(level.function, call.lineno, StatementKind.CALLS, taint, _ARGUMENT_POINTS, taints)
+            elif argument is not None:
+                yield decision(level.function, call.lineno, StatementKind.CALLS, None, _OTHER_ROOT)
 
 
 def _lines(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import hand_made as made
+import pytest
 from deadlocked import call, done, hung, rank
 
 from diagnostics.core.failure_classes import JobOutcome
@@ -291,3 +292,56 @@ def test_a_rank_that_its_test_let_in_is_to_blame_though_the_other_left_the_loop(
     ]
     (found,) = proofs(hung(tmp_path, *ranks, source=GUARDED))
     assert (found.culprit_ranks, found.locations[0]) == ((0,), "train.py:3")
+
+
+LONGER = """\
+for batch in (longer if rank == 0 else loader):
+    dist.all_reduce(batch)
+dist.barrier()
+"""
+
+
+@pytest.mark.parametrize("source", [LONGER, LONGER.replace("rank == 0", "is_main_process()")], ids=["number", "name"])
+def test_a_rank_that_has_a_loop_of_its_own_is_to_blame_though_the_other_left_it(tmp_path: Path, source: str) -> None:
+    alike, inside = done("all_reduce", 1, f"{tmp_path}/train.py:2"), f"{tmp_path}/train.py:2"
+    ranks = [rank(0, alike, call("all_reduce", 2, inside)), rank(1, alike, call("barrier", 2, f"{tmp_path}/train.py:3"))]
+    (found,) = proofs(hung(tmp_path, *ranks, source=source))
+    assert (found.culprit_ranks, found.locations[0]) == ((0,), "train.py:1")
+
+
+def test_a_loop_that_gives_no_rank_its_own_blames_who_left_it(tmp_path: Path) -> None:
+    alike, inside = done("all_reduce", 1, f"{tmp_path}/train.py:2"), f"{tmp_path}/train.py:2"
+    ranks = [rank(0, alike, call("all_reduce", 2, inside)), rank(1, alike, call("barrier", 2, f"{tmp_path}/train.py:3"))]
+    source = LONGER.replace("(longer if rank == 0 else loader)", "shards[rank]")
+    (found,) = proofs(hung(tmp_path, *ranks, source=source))
+    assert (found.culprit_ranks, found.locations[0]) == ((1,), "train.py:1")
+
+
+DONOR = """\
+def donor(board):
+    rivals = [r for r in range(size) if r != rank]
+    return max(rivals, key=board.__getitem__)
+step = 0.8 if rank % 2 else 1.2
+weights = {weights}
+dist.all_gather(board, score)
+dist.broadcast(weights, src=donor(board))
+"""
+
+
+def test_calls_that_name_another_root_are_told_by_what_gives_the_root_not_by_what_they_carry(tmp_path: Path) -> None:
+    line = f"{tmp_path}/train.py:7"
+    for weights in ("torch.ones(8)", "torch.ones(8) * step"):
+        ranks = [
+            rank(n, done("all_gather", 1, f"{tmp_path}/train.py:6"), call("broadcast", 2, line, root=1 - n))
+            for n in (0, 1)
+        ]
+        (found,) = proofs(hung(tmp_path, *ranks, source=DONOR.format(weights=weights)))
+        assert (found.failure_class, found.culprit_ranks) == ("collective-mismatch", (0, 1))
+        assert set(found.locations) == {"train.py:2", "train.py:7"}
+
+
+def test_a_root_whose_origin_is_not_known_is_told_at_the_call(tmp_path: Path) -> None:
+    line, source = f"{tmp_path}/train.py:3", "import dist, plan\nboard = plan.board()\ndist.broadcast(x, plan.best())\n"
+    ranks = [rank(n, call("broadcast", 1, line, root=1 - n)) for n in (0, 1)]
+    (found,) = proofs(hung(tmp_path, *ranks, source=source))
+    assert found.locations == ("train.py:3",)
