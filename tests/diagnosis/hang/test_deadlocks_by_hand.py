@@ -15,7 +15,7 @@ from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severi
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree, peers_wait_for_each_other
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.silent import collectives_mixed_up
-from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.record.supervisor_facts import Stall
 
 HANGS = (collectives_disagree, collective_not_joined, peers_wait_for_each_other)
@@ -301,17 +301,21 @@ dist.barrier()
 """
 
 
+def one_turn_apart(folder: Path) -> list[JobProcess]:
+    """Rank 0 is in the loop's second turn, rank 1 has left it."""
+    alike, inside = done("all_reduce", 1, f"{folder}/train.py:2"), f"{folder}/train.py:2"
+    return [rank(0, alike, call("all_reduce", 2, inside)), rank(1, alike, call("barrier", 2, f"{folder}/train.py:3"))]
+
+
 @pytest.mark.parametrize("source", [LONGER, LONGER.replace("rank == 0", "is_main_process()")], ids=["number", "name"])
 def test_a_rank_that_has_a_loop_of_its_own_is_to_blame_though_the_other_left_it(tmp_path: Path, source: str) -> None:
-    alike, inside = done("all_reduce", 1, f"{tmp_path}/train.py:2"), f"{tmp_path}/train.py:2"
-    ranks = [rank(0, alike, call("all_reduce", 2, inside)), rank(1, alike, call("barrier", 2, f"{tmp_path}/train.py:3"))]
+    ranks = one_turn_apart(tmp_path)
     (found,) = proofs(hung(tmp_path, *ranks, source=source))
     assert (found.culprit_ranks, found.locations[0]) == ((0,), "train.py:1")
 
 
 def test_a_loop_that_gives_no_rank_its_own_blames_who_left_it(tmp_path: Path) -> None:
-    alike, inside = done("all_reduce", 1, f"{tmp_path}/train.py:2"), f"{tmp_path}/train.py:2"
-    ranks = [rank(0, alike, call("all_reduce", 2, inside)), rank(1, alike, call("barrier", 2, f"{tmp_path}/train.py:3"))]
+    ranks = one_turn_apart(tmp_path)
     source = LONGER.replace("(longer if rank == 0 else loader)", "shards[rank]")
     (found,) = proofs(hung(tmp_path, *ranks, source=source))
     assert (found.culprit_ranks, found.locations[0]) == ((1,), "train.py:1")
