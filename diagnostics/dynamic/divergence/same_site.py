@@ -25,9 +25,7 @@ _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
 _OTHER_ROOT = 15  # that this argument differs was seen, where it comes from was not found
 
 
-def same_site_causes(
-    goal: SearchTarget, taints: RankTaint, *, other_root: bool = False
-) -> tuple[DivergencePoint, ...]:
+def same_site_causes(goal: SearchTarget, taints: RankTaint, *, other_root: bool = False) -> tuple[DivergencePoint, ...]:
     """Returns what can differ between two ranks that both stand at `goal`, best first.
 
     `other_root`: the calls are known to differ in the root they name, and so by the argument that gives it.
