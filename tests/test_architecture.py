@@ -39,6 +39,8 @@ ARROWS = {
     "static/autograd": "s/program s/torch_code",
     "static/execution": "s/program",
     "static/executed": "agent/shared s/program s/execution",
+    "static/executed/models": "s/execution s/executed",
+    "static/executed/steps": "s/execution s/executed",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
     "dynamic/job": "machine record s/program",
     "dynamic/model": "record d/job s/program s/dataflow s/torch_code",
@@ -84,11 +86,20 @@ ARROWS = {
     "audit": "s/program s/launch_files s/execution",
     "audit/suppression": "audit s/program",
     "audit/output": "audit report s/program",
-    "audit/ordering": "agent/shared audit s/program s/dataflow s/spmd s/ordering s/torch_code s/execution s/executed",
-    "audit/setup": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed",
+    "audit/ordering": (
+        "agent/shared audit s/program s/dataflow s/spmd s/ordering s/torch_code s/execution s/executed "
+        "s/executed/models"
+    ),
+    "audit/setup": (
+        "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed s/executed/steps"
+    ),
     "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed",
-    "audit/exchange": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/torch_code s/execution s/executed",
-    "audit/autograd": "audit s/program s/autograd s/torch_code s/execution s/executed",
+    "audit/exchange": (
+        "agent/shared audit s/program s/dataflow s/spmd s/autograd s/torch_code s/execution s/executed s/executed/steps"
+    ),
+    "audit/autograd": (
+        "audit s/program s/autograd s/torch_code s/execution s/executed s/executed/models s/executed/steps"
+    ),
     "audit/devices": "audit s/program s/dataflow s/torch_code s/execution s/executed",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.scaled_gradients import clipped_while_scaled
+from diagnostics.static.executed.steps.scaled_gradients import clipped_while_scaled
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.epochs import epoch_schedules_stepped_by_batch
+from diagnostics.static.executed.steps.epochs import epoch_schedules_stepped_by_batch
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile

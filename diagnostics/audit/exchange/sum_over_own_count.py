@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.plateau import sums_over_own_counts
+from diagnostics.static.executed.steps.plateau import sums_over_own_counts
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile

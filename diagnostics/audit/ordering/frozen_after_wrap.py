@@ -34,7 +34,7 @@ from diagnostics.audit.ordering.unfrozen_inside_wrapper import unfrozen_inside_w
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_zero import admits_rank_zero
-from diagnostics.static.executed.unfrozen import unfrozen_after_wrap
+from diagnostics.static.executed.models.unfrozen import unfrozen_after_wrap
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name

@@ -31,7 +31,7 @@ from typing import TypeGuard
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.past_wrapper import trained_past_wrapper
+from diagnostics.static.executed.models.past_wrapper import trained_past_wrapper
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name

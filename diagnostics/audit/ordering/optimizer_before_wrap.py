@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.sharded import optimizers_before_sharding
+from diagnostics.static.executed.models.sharded import optimizers_before_sharding
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.ordering.event_order import CallEvent, EventOrder, Site, Trace, meeting
 from diagnostics.static.ordering.event_traces import event_traces

@@ -29,7 +29,7 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS
 from diagnostics.static.dataflow.value_origins import origins
-from diagnostics.static.executed.plateau import rates_by_own_loss
+from diagnostics.static.executed.steps.plateau import rates_by_own_loss
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures

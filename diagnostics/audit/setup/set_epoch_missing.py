@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.epochs import same_order_for_ever
+from diagnostics.static.executed.steps.epochs import same_order_for_ever
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name

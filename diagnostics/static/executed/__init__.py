@@ -1,5 +1,7 @@
 """Questions about programs that were run on values that are not known (`static/execution`): one a file, pure.
 
 Each gives back events and values; a rule of `audit` says what they mean. May import static/execution and
-static/program. A new question is one file here and the rule that asks it.
+static/program. A new question is one file and the rule that asks it: about a model and its wrapper in `models/`, about
+gradients, rates and epochs in `steps/`, anything else here. What several questions ask (`training.py`, `own_data.py`,
+`saved_files.py`, `ranks.py`, `values_met.py`, `rounds.py`) stands here, and imports neither folder.
 """
