@@ -11,6 +11,7 @@ from made_steps import job, rank, step
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
+from diagnostics.core.frame import Frame
 from diagnostics.core.registry import discover
 from diagnostics.diagnosis import slow
 from diagnostics.diagnosis.signature import Match
@@ -58,6 +59,29 @@ def test_the_rank_that_the_others_wait_for_is_named_with_what_it_does() -> None:
         "   0      116       2.00     10.0      25.0             75.0       2.00             2.00    0.00\n"
         "   1      116       2.00     10.0      25.0             0.00       2.00             77.0    0.00"
     )
+
+
+MODULE = Frame(file="/env/lib/python3.11/site-packages/torch/nn/modules/module.py", line=9, function="_call_impl")
+
+
+@pytest.mark.parametrize(
+    ("forward", "locations"), [(0.01, ("probes.py:4", "train.py:31")), (0.08, ())], ids=["mostly", "less than training"]
+)
+def test_a_rank_that_evaluates_alone_is_told_by_the_line_that_calls_the_model(
+    forward: float, locations: tuple[str, ...]
+) -> None:
+    phases = {**LATE, "other": 0.002, "forward": forward, "evaluation": 0.075}
+    inner = made.frames("model.py:7"), made.frames("probes.py:4", "train.py:31"), made.frames("train.py:20")
+    seen = (
+        SeenStack(count=16, frames=(*inner[0], MODULE, MODULE, *inner[0], MODULE, *inner[1])),
+        SeenStack(count=4, frames=(*inner[0], MODULE, *inner[2])),
+        SeenStack(count=4, frames=inner[2]),
+    )
+    module = next(module for code, module in discover(slow).items() if code == "D801")
+    other = rank(0, {**FAST, "forward": forward}, waits=0.075)
+    match = module.match(job(other, rank(1, phases, step_stacks=seen), delays=QUIET))
+    assert (match.culprit_ranks, match.locations) == ((1,), locations)
+    assert "it computes something beside the model (evaluation: " in match.finding.title
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_queries import events_of, own_lines, user_frames_of
 from diagnostics.dynamic.steps.contention import Oversubscription
+from diagnostics.dynamic.steps.split import Split
 from diagnostics.dynamic.steps.starvation import LoaderStage, Starvation
 from diagnostics.dynamic.steps.straggler import Straggler
 from diagnostics.record.step_stacks import SeenStack
@@ -114,7 +116,26 @@ def straggler_line(job: Job, late: Straggler) -> tuple[Frame, ...]:
     process = late.split.of.process
     if late.phase is Phase.DATA:
         return worker_line(job, process) or line_in(process, Phase.DATA)
+    if late.phase is Phase.EVALUATION:
+        return _evaluated_at(process, late.split)
     return line_in(process, late.phase) or _checkpoint(process, late.phase)
+
+
+def _evaluated_at(process: JobProcess, split: Split) -> tuple[Frame, ...]:
+    """Returns the user's line that calls a model to evaluate it.
+
+    A stack does not say whether gradients are recorded, so that this is told where most passes are evaluations.
+    """
+    if split.seconds(Phase.EVALUATION) <= split.seconds(Phase.FORWARD):
+        return ()
+    passes = [one for one in process.step_stacks if phase_of(one.frames) is Phase.FORWARD]
+    return _shared(process, [replace(one, frames=_outside_models(one.frames)) for one in passes])
+
+
+def _outside_models(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    """Returns the frames that called the outermost model."""
+    calls = [number for number, one in enumerate(frames) if phase_of([one]) is Phase.FORWARD]
+    return tuple(frames[max(calls, default=-1) + 1 :])
 
 
 def _checkpoint(process: JobProcess, phase: Phase) -> tuple[Frame, ...]:
