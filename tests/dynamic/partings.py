@@ -3,6 +3,29 @@
 from __future__ import annotations
 
 PARTINGS: dict[str, tuple[str, str]] = {
+    "the loop of a role that only some ranks have, and have had from the start": (
+        "loop",
+        """
+import torch.distributed as dist
+class Actor:
+    def pull(self):
+        dist.recv(weights, 0)  # T2
+    def run(self):
+        while self.episodes < self.budget:  # first
+            self.pull()  # T1
+            dist.send(self.unroll(), 0)  # A1
+    def unroll(self):
+        self.episodes += int(done(torch.rand(1)))
+        return rows
+def main():
+    if rank == 0:
+        Learner(updates).run()
+    else:
+        Actor(episodes).run()  # A0 T0
+    dist.barrier()  # H0
+main()
+""",
+    ),
     "a name left out of a loop over what a constructor set": (
         "branch",
         """

@@ -24,13 +24,16 @@ def indirect_causes(
 ) -> Iterator[DivergencePoint]:
     """Yields decisions seen beside the ways of two ranks, with their scores.
 
-    What both were in already when they last agreed, at `start`, has not parted them since.
+    What both were in already when they last agreed, at `start`, has not parted them since: functions, and objects whose
+    class some ranks alone have made.
     """
     before = {level.function for level in start.levels} if start is not None else set()
+    at_work = {id(owner) for one in before if (owner := taints.program.class_of(one)) is not None}
     for own, other in ((here.stack, there.stack), (there.stack, here.stack)):
         for level in (one for one in _alone(own, other) if one.function not in before):
             yield from _decorators(level)
-            yield from _registrations(level, taints)
+            if id(taints.program.class_of(level.function)) not in at_work:
+                yield from _registrations(level, taints)
         for level in own.levels[-_LOOKED_AT:]:
             # Which context is open says nothing by itself, unless it decides whether gradients are reduced.
             quiet = () if _leaves_out_sync(level) else (DATA, ENVIRONMENT)
