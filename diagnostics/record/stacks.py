@@ -40,6 +40,7 @@ class ThreadFrames:
     native: int
     main: bool
     frames: tuple[Frame, ...]  # innermost first
+    awaits: tuple[Frame, ...] = ()  # of the coroutines that its event loop runs for, innermost first
     handles: HandledError | None = None
 
 
@@ -62,6 +63,12 @@ class AgentStacks:
     def main(self) -> tuple[Frame, ...]:
         """The stack of the main thread, () where it is not there."""
         return next((thread.frames for thread in self.threads if thread.main), ())
+
+    def with_awaited(self, stack: Sequence[Frame]) -> tuple[Frame, ...]:
+        """Returns a stack of the main thread with the coroutines for which its event loop runs, which it calls."""
+        awaited = next((thread.awaits for thread in self.threads if thread.main), ())
+        loop = [at for at, frame in enumerate(stack) if "/asyncio/" in frame.file] if awaited else []
+        return (*stack[: loop[-1] + 1], *awaited, *stack[loop[-1] + 1 :]) if loop else tuple(stack)
 
     @property
     def handles(self) -> HandledError | None:
@@ -96,6 +103,7 @@ def _thread(value: Mapping[str, Any], homes: Homes) -> ThreadFrames:
         native=number_of(value.get("native")) or 0,
         main=value.get("main") is True,
         frames=_told_frames(value.get("frames"), homes),
+        awaits=_told_frames(value.get("awaits"), homes),
         handles=_handled(value.get("handles"), homes),
     )
 

@@ -2,8 +2,9 @@
 
 `flight-<pid>-<start>.fifo` is read by a thread that blocks in the kernel, and answers while the main thread waits
 inside C++: `flight-<pid>-<start>.json` is torch's own JSON (`...-nccl.json` where NCCL keeps one of its own), and
-`frames-<pid>-<start>.json` has the Python stacks of all threads, the counter of the default group, and what the
-variables of the main thread's own frames hold (frame_values.py).
+`frames-<pid>-<start>.json` has the Python stacks of all threads, the counter of the default group, what the
+variables of the main thread's own frames hold (frame_values.py), and where the coroutines stand that it runs
+(awaited_frames.py).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import os
 import sys
 
+from ..awaited_frames import awaited_by
 from ..frame_values import span_of, values_of
 from ..frames import is_library
 from ..shared.redaction import hide
@@ -117,7 +119,7 @@ def _bytes(dumped):
 
 
 def _frames():
-    """Returns {"threads": [{"ident", "name", "native", "main", "frames": [...]}], "group_number": 17 or None}."""
+    """Returns {"threads": [{"ident", "name", "main", "frames", "awaits", ...}], "group_number": 17 or None}."""
     threading = sys.modules.get("threading")
     known = dict(getattr(threading, "_active", {})) if threading is not None else {}
     main = threading.main_thread().ident if threading is not None else None
@@ -125,16 +127,15 @@ def _frames():
     for ident, frame in sys._current_frames().items():
         if ident == _thread.get_ident():
             continue
-        thread, frames = known.get(ident), []
+        thread, frames, awaited = known.get(ident), [], []
         left = MAX_WITH_VALUES if ident == main else 0
         while frame is not None and len(frames) < MAX_FRAMES:
-            code = frame.f_code
-            name = getattr(code, "co_qualname", code.co_name)
-            one = {"file": code.co_filename, "line": frame.f_lineno, "function": name}
-            if left and not is_library(code.co_filename):
+            one = _shown(frame)
+            if left and not is_library(one["file"]):
                 left -= 1
                 one["span"], one["values"] = span_of(frame), values_of(frame)
             frames.append(one)
+            awaited = awaited or [_shown(each) for each in awaited_by(frame)[::-1]]
             frame = frame.f_back
         native = getattr(thread, "native_id", None)
         threads.append(
@@ -144,11 +145,21 @@ def _frames():
                 "native": native,
                 "main": ident == main,
                 "frames": frames,
+                "awaits": awaited[:MAX_FRAMES],
                 "handles": _handled(ident) if ident == main else None,
             }
         )
     threads.sort(key=lambda one: not one["main"])
     return {"threads": threads, "group_number": _group_number()}
+
+
+def _shown(frame):
+    code = frame.f_code
+    return {
+        "file": code.co_filename,
+        "line": frame.f_lineno,
+        "function": getattr(code, "co_qualname", code.co_name),
+    }
 
 
 def _handled(ident):

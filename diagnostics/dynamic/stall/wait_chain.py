@@ -50,7 +50,8 @@ def stack_of(job: Job, process: JobProcess) -> tuple[Frame, ...]:
     by_agent = (process.threads.main,) if process.threads is not None and process.threads.main else ()
     for stack in (*process.stacks[:1], *(one.stack for one in reversed(process.samples) if one.stack), *by_agent):
         if not all(frame.file.startswith(inside) for frame in stack):
-            return tuple(frame for frame in stack if not frame.file.startswith(inside))
+            own = tuple(frame for frame in stack if not frame.file.startswith(inside))
+            return process.threads.with_awaited(own) if process.threads is not None else own
     return ()
 
 
