@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from diagnostics.command_folder import CommandFolder
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
     from diagnostics.core.findings import Finding, Severity, Verdict
+    from diagnostics.core.imports import without_garbage_collection
     from diagnostics.core.strict_yaml import Located, Range, build, load
     from diagnostics.machine.host.free_space import free_space
     from diagnostics.preflight.setup import check
@@ -40,6 +41,7 @@ __all__ = [
     "load",
     "scan",
     "watch",
+    "without_garbage_collection",
 ]
 
 _HOMES = {
@@ -49,6 +51,7 @@ _HOMES = {
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),
     "diagnostics.core.findings": ("Finding", "Severity", "Verdict"),
+    "diagnostics.core.imports": ("without_garbage_collection",),
     "diagnostics.preflight.setup": ("check",),
     "diagnostics.machine.host.free_space": ("free_space",),
     "diagnostics.core.strict_yaml": ("Located", "Range", "build", "load"),

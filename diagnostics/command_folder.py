@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from types import ModuleType
 
 import click
 
+from diagnostics.core.imports import without_garbage_collection
 from diagnostics.core.spelling import nearest
 
 
@@ -29,7 +31,11 @@ class CommandFolder(click.Group):
         """Returns the command of one file; None where there is no such file, or it holds no command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"{self.package.__name__}.{cmd_name.replace('-', '_')}")
+        name = f"{self.package.__name__}.{cmd_name.replace('-', '_')}"
+        if name not in sys.modules:
+            with without_garbage_collection():
+                importlib.import_module(name)
+        module = sys.modules[name]
         command: click.Command | None = getattr(module, "command", None)
         return command
 

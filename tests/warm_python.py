@@ -43,6 +43,12 @@ def waiting_start() -> socket.socket:
 
 
 @cache
+def waiting_module(name: str) -> socket.socket:
+    """The same for starts of NAME.py, by `python -m NAME`."""
+    return _waiting(("-m", name), "training")
+
+
+@cache
 def waiting_doctor() -> socket.socket:
     """The same for `ups-doctor` with any arguments."""
     return _waiting(DOCTOR, "doctor")
@@ -175,6 +181,13 @@ def python(
 def main_program(env: Mapping[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
     """Runs `python -m main` in `cwd` to its end and returns what it said."""
     return _start(waiting_start(), MAIN, env, cwd).end()
+
+
+def module_program(
+    name: str, *arguments: str, env: Mapping[str, str], cwd: Path, deadline_s: float
+) -> subprocess.CompletedProcess[str]:
+    """Runs `python -m NAME ARGUMENTS` in `cwd` to its end and returns what it said. Raises TimeoutError."""
+    return _start(waiting_module(name), ("-m", name, *arguments), env, cwd).end(deadline_s)
 
 
 def doctor(

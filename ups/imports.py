@@ -1,24 +1,10 @@
-"""Imports of torch, a fifth faster."""
+"""Imports of torch that it puts off itself."""
 
 from __future__ import annotations
 
 import functools
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Looks for no garbage meanwhile, nor later in what was made: what is imported stays."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        if enabled:
-            gc.enable()
+from diagnostics.api import without_garbage_collection
 
 
 @functools.cache

@@ -6,6 +6,7 @@ Prints one JSON object on the last line of stdout: {"build": "constructor" / "in
 "notes": [...]}; "" where neither gives the model that the script had. See `children/trial/captured`.
 """
 
+import gc
 import json
 import os
 import resource
@@ -34,8 +35,11 @@ def main():
 
 def checked(folder):
     """Returns the answer."""
+    gc.disable()  # nothing of an import is garbage, and to look for some takes a fifth of its time
     from ups_doctor_children.trial_models import captured
 
+    gc.freeze()
+    gc.enable()
     told = captured.facts(folder)
     answer = {"build": "", "problem": "", "notes": []}
     if told["reached"] != "construct":

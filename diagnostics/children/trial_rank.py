@@ -5,6 +5,7 @@
 RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are set as a launcher would. See `children/trial`.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -26,11 +27,14 @@ def main():
     package = types.ModuleType(PACKAGE)
     package.__path__ = [str(Path(__file__).resolve().parent)]
     sys.modules[PACKAGE] = package
+    gc.disable()  # nothing of an import is garbage, and to look for some takes a fifth of its time
     try:
         import torch  # noqa: F401 - said here in one sentence where there is none
     except ImportError as error:
         sys.stderr.write("%s cannot import torch: %s\n" % (sys.executable, error))
         os._exit(2)
+    gc.freeze()
+    gc.enable()
     session = importlib.import_module(PACKAGE + ".trial.session")
     session.leave(session.run(request, int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))))
 

@@ -6,21 +6,54 @@ import json
 import os
 import sys
 import textwrap
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_python import module_program, start
 
 from diagnostics.bisection.case import Configuration, Source
-from diagnostics.bisection.targets.script_capture import CapturedScript, capture_script
+from diagnostics.bisection.targets.script_capture import CHECK, CapturedScript, capture_script
 from diagnostics.bisection.tries.failures import trial_of
 from diagnostics.bisection.tries.one_run import RunEnvironment, RunRequest, run_once
 from diagnostics.core.errors import UsageError
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.execution.ranks import TorchRanks
+from diagnostics.machine.facts import ChildResult
 
-CHILD = GroupChild()
+
+class WarmChild(GroupChild):
+    """Runs scripts, and what looks at their captures, by forks of Pythons that have imported torch.
+
+    A script is started as `python -m train`; `GroupChild` runs what a launcher starts.
+    """
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        deadline_s: float,
+        env: Mapping[str, str | None] | None = None,
+        cwd: Path | None = None,
+    ) -> ChildResult:
+        environ = {key: value for key, value in {**os.environ, **(env or {})}.items() if value is not None}
+        folder = cwd or Path.cwd()
+        if argv[1] == "train.py":
+            ended = module_program("train", *argv[2:], env=environ, cwd=folder, deadline_s=deadline_s)
+        elif argv[1] == str(CHECK):
+            ended = start(*argv[1:], env=environ, cwd=folder).end(deadline_s)
+        else:
+            return super().run(argv, deadline_s=deadline_s, env=env, cwd=cwd)
+        code = ended.returncode
+        return ChildResult(
+            argv=tuple(argv), returncode=code, signal=-code if code < 0 else None, stdout=ended.stdout,
+            stderr=ended.stderr, seconds=0.0,
+        )  # fmt: skip
+
+
+COLD, WARM = GroupChild(), WarmChild()
 HINT = "name a factory instead: ups-doctor bisect-model module:factory --inputs module:make_batch"
 KEY = "hf_" + "abcdefghijklmnopqrstuvwxyz"
 
@@ -63,11 +96,18 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def capture(job: Path, text: str, *arguments: str, launcher: tuple[str, ...] = (), inputs: str = "") -> CapturedScript:
+def capture(
+    job: Path,
+    text: str,
+    *arguments: str,
+    launcher: tuple[str, ...] = (),
+    inputs: str = "",
+    child: GroupChild = WARM,
+) -> CapturedScript:
     """Runs the script, which begins with NET, and returns what was captured."""
     (job / "train.py").write_text(NET + textwrap.dedent(text))
     command = [*launcher, "train.py", *arguments]
-    return capture_script(command, job / "captured", python=sys.executable, child=CHILD, deadline_s=120, inputs=inputs)
+    return capture_script(command, job / "captured", python=sys.executable, child=child, deadline_s=120, inputs=inputs)
 
 
 def refused(job: Path, text: str) -> tuple[str, str | None]:
@@ -99,7 +139,7 @@ def test_a_plain_script_with_arguments_is_captured_and_ended_before_it_trains(jo
         net = Net(args)
         train(net, optimizer=torch.optim.SGD(net.parameters(), lr=0.1))
     """
-    assert capture(job, text, "--width", "6", "--token", KEY) == expected(job)
+    assert capture(job, text, "--width", "6", "--token", KEY, child=COLD) == expected(job)
     assert sorted(path.name for path in job.iterdir()) == ["captured", "train.py"]  # neither trained nor left
     assert facts(job)["build"] == "constructor"
     assert facts(job)["argv"] == ["train.py", "--width", "6", "--token", "[redacted]"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from diagnostics.api import without_garbage_collection
 from ups.config import load_config
 from ups.errors import naming
-from ups.imports import without_garbage_collection
 from ups.launch.tied import end_with_doctor
 from ups.stages import ORDER
 

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from diagnostics.api import DoctorError, UsageError
+from diagnostics.api import DoctorError, UsageError, without_garbage_collection
 from ups.config import load_config
 from ups.doctor_job.request import Request
 
@@ -24,7 +24,8 @@ def main(arguments: list[str]) -> int:
     try:
         overrides = (*options.overrides, *_wished(options))
         config = load_config(options.config, overrides)
-        verb = importlib.import_module(f"ups.doctor_job.{VERBS[options.verb]}")
+        with without_garbage_collection():
+            verb = importlib.import_module(f"ups.doctor_job.{VERBS[options.verb]}")
         verb.answer(
             Request(
                 path=options.config.absolute(),

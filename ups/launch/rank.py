@@ -23,10 +23,9 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
-from diagnostics.api import DoctorError, UsageError
+from diagnostics.api import DoctorError, UsageError, without_garbage_collection
 from ups.config import UpsConfig, load_config
 from ups.errors import AgreedError, CacheRefusedError, naming
-from ups.imports import without_garbage_collection
 from ups.launch.reports import FOLDER_VARIABLE, STOPPED, RankReport, write
 from ups.progress import LOGS, Log
 from ups.stopping.request import SavedError
