@@ -44,9 +44,9 @@ from diagnostics.static.program import exit_calls
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_sequences import counts, leaving
+from diagnostics.static.spmd.collective_sequences import counts
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites
-from diagnostics.static.spmd.divergent_branch import DivergenceShape
+from diagnostics.static.spmd.divergent_branch import DivergenceShape, leaving
 
 CODE = "A205"
 NAME = "collective-after-early-exit"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from diagnostics.static.execution import library
 from diagnostics.static.execution.containers import of_container
@@ -31,10 +29,6 @@ from diagnostics.static.execution.values import (
     Value,
     joined,
 )  # fmt: skip
-from diagnostics.static.program.functions import is_generator
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MOST_AT_ONCE = 2  # of one function within itself
 
@@ -57,9 +51,10 @@ class CallEvaluation(ForeignCalls):
                 for one in owner.options[1:]:
                     self._of_container(one, node.func.attr, args, keywords)
                 owner = owner.options[0]
-            found = self._of_container(owner, node.func.attr, args, keywords)
-            if found is not None:
-                return found
+            if isinstance(owner, (Items, Mapped)):
+                found = self._of_container(owner, node.func.attr, args, keywords)
+                if found is not None:
+                    return found
             return self.call(self.attribute(owner, node.func.attr, node.func, scope), args, keywords, node, scope)
         callee = self.evaluate(node.func, scope)
         return self.call(callee, *self._arguments(node, scope), node, scope)
@@ -189,43 +184,43 @@ class CallEvaluation(ForeignCalls):
         self, callee: Procedure, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
     ) -> Value:
         """Runs a function of the project."""
-        inside = [one.function for one in self.state.frames]
-        if len(inside) >= MOST_DEPTH or inside.count(callee.function) >= _MOST_AT_ONCE:
+        if self._is_too_deep(callee):
             return self.leaves("()", callee, args, keywords, node, scope)
         given = [callee.receiver, *args] if callee.receiver is not None else list(args)
         names = self._parameters(callee, given, keywords, node)
         local = Scope(names, callee.scope, callee.function)
         self.state.memory.born(names)
-        if is_generator(callee.function) and not any(mark.endswith("contextmanager") for mark in callee.marks):
+        if callee.function.is_generator:
             return Generator(callee, local)
-        if is_generator(callee.function):
-            return Generator(callee, local)
-        with self._entered(callee, node, scope):
-            return self.run_body(callee, local)
+        return self._inside(callee, local, node, scope)
 
-    @contextmanager
-    def _entered(self, callee: Procedure, node: ast.AST, scope: Scope) -> Iterator[None]:
+    def _inside(self, callee: Procedure, local: Scope, node: ast.AST, scope: Scope) -> Value:
+        """Runs the body of a function that is called in `scope`."""
         state = self.state
         state.entered.add(id(callee.function.syntax))
         frames, contexts = state.frames, state.contexts
         state.frames = (*frames, Entered(callee.function, node, scope.function))
-        if not NO_GRAD.isdisjoint(callee.marks):
+        if callee.marks and not NO_GRAD.isdisjoint(callee.marks):
             state.contexts = (*contexts, Made("torch.no_grad"))
         try:
-            yield
+            return self.run_body(callee, local)
         finally:
             state.frames, state.contexts = frames, contexts
 
+    def _is_too_deep(self, callee: Procedure) -> bool:
+        frames = self.state.frames
+        if len(frames) < _MOST_AT_ONCE:
+            return False
+        return len(frames) >= MOST_DEPTH or [one.function for one in frames].count(callee.function) >= _MOST_AT_ONCE
+
     def run_generator(self, made: Generator, each: Callable[[Value], None], node: ast.AST, scope: Scope) -> None:
         """Runs a generator; does something with each value it yields, where it yields it."""
-        inside = [one.function for one in self.state.frames]
-        if len(inside) >= MOST_DEPTH or inside.count(made.callee.function) >= _MOST_AT_ONCE:
+        if self._is_too_deep(made.callee):
             each(UNKNOWN)
             return
         self.yields.append(each)
         try:
-            with self._entered(made.callee, node, scope):
-                self.run_body(made.callee, made.scope)
+            self._inside(made.callee, made.scope, node, scope)
         finally:
             self.yields.pop()
 

@@ -1,4 +1,8 @@
-"""What happened while a program was run on values that are not known. Pure."""
+"""What happened while a program was run on values that are not known. Pure.
+
+Nothing changes what is noted here; it is not frozen, since making a frozen object takes three times as long and a
+project makes hundreds of thousands.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from diagnostics.static.execution.values import Made, Value
 from diagnostics.static.program.functions import Function
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class OpenLoop:
     """A loop that is being gone round: its statement, and what is looped over (None: `while`)."""
 
@@ -19,7 +23,7 @@ class OpenLoop:
     function: Function
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Guard:
     """A test that nothing decides, and which way was taken; `handler` of an exception that may come."""
 
@@ -30,7 +34,7 @@ class Guard:
     handler: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Entered:
     """A function of the project that was entered, and the call that did it."""
 
@@ -39,7 +43,7 @@ class Entered:
     caller: Function
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class TriedBlock:
     """A `try` whose body runs, and the loops around it."""
 
@@ -48,7 +52,7 @@ class TriedBlock:
     loops: tuple[OpenLoop, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Event:
     """A call that left the project, an attribute set on one of its objects, the begin of a loop, or a leap out of one.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from diagnostics.static.execution import configuration, library
 from diagnostics.static.execution.calls import CallEvaluation
@@ -37,6 +38,7 @@ from diagnostics.static.execution.values import (
     joined,
     truth,
 )  # fmt: skip
+from diagnostics.static.program.ast_walk import FIELDS
 
 _BINARY: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -53,14 +55,13 @@ class Expressions(CallEvaluation):
         """Returns the value of an expression; what it calls happens."""
         if node is None:
             return Const(None)
-        method = getattr(self, f"_of_{type(node).__name__.lower()}", None)
-        if method is None:
-            for child in ast.iter_child_nodes(node):
-                if isinstance(child, ast.expr):
-                    self.evaluate(child, scope)
-            return UNKNOWN
-        found: Value = method(node, scope)
-        return found
+        return _EVALUATORS.get(node.__class__, Expressions._of_other)(self, node, scope)
+
+    def _of_other(self, node: ast.expr, scope: Scope) -> Value:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.evaluate(child, scope)
+        return UNKNOWN
 
     def _of_constant(self, node: ast.Constant, scope: Scope) -> Value:
         return Const(node.value)
@@ -79,15 +80,19 @@ class Expressions(CallEvaluation):
 
     def _of_earlier_round(self, at: Scope, name: str) -> Value:
         """Returns what a name holds: not surely what stood before the loops that set it."""
+        value = at.fields[name]
+        if not isinstance(value, Const):
+            return self.state.grown(value)
         project = self.state.project
-        value = self.counted(at.fields[name], name, counted_names(at.function, project))
+        value = self._counted(value, name, counted_names(at.function, project))
         if is_flag(value) and self.state.memory.depth and name in names_set_in_loops(at.function, project):
             return self.state.memory.carried(at.fields, name, value)  # type: ignore[arg-type] # a Const
-        return self.state.grown(value)
+        return value
 
-    def counted(self, value: Value, name: str, counted: frozenset[str]) -> Value:
+    @staticmethod
+    def _counted(value: Const, name: str, counted: frozenset[str]) -> Value:
         """Returns a value, of a number that the program counts up something that changes."""
-        if name in counted and isinstance(value, Const) and type(value.value) in (int, float, bool):
+        if name in counted and type(value.value) in (int, float, bool):
             return Made("counter", args=(Const(name),))
         return value
 
@@ -105,7 +110,7 @@ class Expressions(CallEvaluation):
         if isinstance(owner, (Instance, Class, Super)):
             found = self.of_object(owner, name, node, scope)
             if found is not None:
-                return self._kept(owner, name, self.counted(found, name, counted_attributes(self.state.project)))
+                return self._kept(owner, name, found)
         elif isinstance(owner, (Made, Procedure)):
             kept = owner.fields.get(name) or (library.attribute(owner, name) if isinstance(owner, Made) else None)
             kept = kept or configuration.option(owner, name, node)
@@ -118,11 +123,14 @@ class Expressions(CallEvaluation):
 
     def _kept(self, owner: Value, name: str, value: Value) -> Value:
         """Returns what an object keeps: not surely what it was made with, where a loop runs and others set it."""
+        if not isinstance(value, Const):
+            return self.state.grown(value)
+        value = self._counted(value, name, counted_attributes(self.state.project))
         fields = owner.fields if isinstance(owner, (Instance, Class)) else {}
         later = is_flag(value) and self.state.memory.depth and name in attributes_set_later(self.state.project)
         if later and fields.get(name) is value:
             return self.state.memory.carried(fields, name, value)  # type: ignore[arg-type] # a Const
-        return self.state.grown(value)
+        return value
 
     def _of_subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         owner = self.evaluate(node.value, scope)
@@ -311,3 +319,11 @@ class Expressions(CallEvaluation):
     def _of_yieldfrom(self, node: ast.YieldFrom, scope: Scope) -> Value:
         self.each(self.evaluate(node.value, scope), node, self.yielded, scope)
         return UNKNOWN
+
+
+# The method that evaluates each kind of expression.
+_EVALUATORS: dict[type[ast.AST], Callable[[Any, Any, Scope], Value]] = {
+    kind: getattr(Expressions, f"_of_{kind.__name__.lower()}")
+    for kind in FIELDS
+    if hasattr(Expressions, f"_of_{kind.__name__.lower()}")
+}

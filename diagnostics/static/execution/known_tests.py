@@ -34,10 +34,10 @@ def decided(test: Value, guards: Sequence[Guard]) -> bool | None:
 
 
 def _by(test: Value, known: Value, taken: bool) -> bool | None:
-    if same(test, known):
-        return taken
     if not isinstance(known, Made):
-        return None
+        return taken if same(test, known) else None
+    if isinstance(test, Made) and test.name == known.name and same(test, known):
+        return taken
     if known.name == "not":
         return _by(test, known.args[0], not taken)
     if known.name == ("and" if taken else "or"):

@@ -71,9 +71,8 @@ class Journal:
             mark = len(self._journal)
             flow = way()
             flows.append(flow)
-            changed = self._changed_since(mark)
             if flow not in LEAVES_FUNCTION:
-                ended.append(changed)
+                ended.append(self._changed_since(mark))
             self._undo(mark)
         keys = {key: place for changed in ended for key, place in changed.items()}
         for key, (store, name, _) in keys.items():

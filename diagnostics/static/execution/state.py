@@ -64,17 +64,17 @@ class RunState:
         """Notes an event where the run is."""
         self.execution.events.append(
             Event(
-                name=name,
-                node=node,
-                function=function,
-                owner=owner,
-                args=tuple(args),
-                keywords=keywords or {},
-                value=value,
-                loops=self.loops,
-                guards=self.guards,
-                contexts=self.contexts,
-                frames=self.frames,
-                tries=self.tries,
+                name,
+                node,
+                function,
+                owner,
+                tuple(args),
+                keywords or {},
+                value,
+                self.loops,
+                self.guards,
+                self.contexts,
+                self.frames,
+                self.tries,
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from diagnostics.static.execution import library
 from diagnostics.static.execution.blocks import Blocks
@@ -24,6 +25,7 @@ from diagnostics.static.execution.values import (
     chosen,
     truth,
 )  # fmt: skip
+from diagnostics.static.program.ast_walk import FIELDS
 
 _MOST_ROUNDS = 6  # of a loop whose items are all known
 _LEAPS = {ast.Break: Flow.BREAK, ast.Continue: Flow.CONTINUE}
@@ -95,8 +97,10 @@ class Interpreter(Blocks):
     def run(self, node: ast.stmt, scope: Scope) -> Flow:
         """Runs one statement."""
         self.state.step()
-        method = getattr(self, f"_run_{type(node).__name__.lower()}", None)
-        return method(node, scope) if method is not None else Flow.NEXT
+        return _RUNNERS.get(node.__class__, Interpreter._run_other)(self, node, scope)
+
+    def _run_other(self, node: ast.stmt, scope: Scope) -> Flow:
+        return Flow.NEXT
 
     def _run_expr(self, node: ast.Expr, scope: Scope) -> Flow:
         self.evaluate(node.value, scope)
@@ -300,3 +304,11 @@ class Interpreter(Blocks):
             state.memory.depth -= 1
         self.block(node.orelse, scope)
         return Flow.RAISE if flow is Flow.RAISE else Flow.NEXT
+
+
+# The method that runs each kind of statement.
+_RUNNERS: dict[type[ast.AST], Callable[[Any, Any, Scope], Flow]] = {
+    kind: getattr(Interpreter, f"_run_{kind.__name__.lower()}")
+    for kind in FIELDS
+    if hasattr(Interpreter, f"_run_{kind.__name__.lower()}")
+}

@@ -204,14 +204,13 @@ def same(one: Value | None, other: Value | None, depth: int = 12) -> bool:
     """Whether two values are surely the same: one object, or computed in the same way from the same."""
     if one is other:
         return one is not UNKNOWN
-    if isinstance(one, Const) and isinstance(other, Const):
-        return type(one.value) is type(other.value) and bool(one.value == other.value)
-    if isinstance(one, Name) and isinstance(other, Name):
-        return one.name == other.name
-    if depth and isinstance(one, Made) and isinstance(other, Made):
+    if one.__class__ is not other.__class__:
+        return False
+    if isinstance(one, Made) and isinstance(other, Made):
+        if not depth or one.name != other.name:
+            return False
         return (
-            one.name == other.name
-            and one.name != "item"
+            one.name != "item"
             and _repeatable(one)
             and (one.owner is other.owner or same(one.owner, other.owner, depth - 1))
             and len(one.args) == len(other.args)
@@ -219,7 +218,9 @@ def same(one: Value | None, other: Value | None, depth: int = 12) -> bool:
             and all(same(a, b, depth - 1) for a, b in zip(one.args, other.args, strict=True))
             and all(same(value, other.keywords[key], depth - 1) for key, value in one.keywords.items())
         )
-    return False
+    if isinstance(one, Const) and isinstance(other, Const):
+        return type(one.value) is type(other.value) and bool(one.value == other.value)
+    return isinstance(one, Name) and isinstance(other, Name) and one.name == other.name
 
 
 # Calls that give the same each time: the counter of a loop within a round, where a process is, what is computed.
@@ -307,6 +308,8 @@ def usual(value: Value | None) -> Value | None:
 
 def truth(value: Value) -> bool | None:
     """Returns whether a value is true, None where it is not known."""
+    if isinstance(value, Made):
+        return None
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, (Procedure, Class, Instance, ImportedFile, Partial, Generator, Name)):

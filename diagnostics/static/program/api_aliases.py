@@ -28,6 +28,8 @@ _WHOLE = {
     "lightning.pytorch.utilities.rank_zero_only": "lightning.pytorch.utilities.rank_zero.rank_zero_only",
     "deepspeed.comm": "torch.distributed",
 }  # fmt: skip
+# How every name begins that one of _PREFIXES rewrites: nearly all names need no search.
+_BEGINNINGS = ("torch.distributed.distributed_c10d.", "pytorch_lightning", "lightning")
 
 
 def canonical_name(name: str) -> str:
@@ -36,7 +38,7 @@ def canonical_name(name: str) -> str:
         return _WHOLE[name]
     if name.startswith("deepspeed.comm."):
         return "torch.distributed." + name[len("deepspeed.comm.") :]
-    for pattern, place in _PREFIXES:
+    for pattern, place in _PREFIXES if name.startswith(_BEGINNINGS) else ():
         found, count = pattern.subn(place, name, count=1)
         if count:
             return _WHOLE.get(found, found)

@@ -56,6 +56,11 @@ class Function:
         return int(self.owner is not None and all(last_name(one) != "staticmethod" for one in decorators))
 
     @cached_property
+    def is_generator(self) -> bool:
+        """Whether calling it only makes a generator."""
+        return bool(self.nodes_of((ast.Yield, ast.YieldFrom)))
+
+    @cached_property
     def own_nodes(self) -> tuple[ast.AST, ...]:
         """Its syntax nodes without those of functions inside."""
         return self.nodes.all
@@ -330,7 +335,7 @@ def _spans(node: ast.AST, line: int) -> bool:
 
 def is_generator(function: Function) -> bool:
     """Whether calling the function only makes a generator."""
-    return bool(function.nodes_of((ast.Yield, ast.YieldFrom)))
+    return function.is_generator
 
 
 def default_of(function: Function, name: str) -> ast.expr | None:

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from diagnostics.static.program.call_graph import COMMON_METHODS, MOST_TARGETS
 from diagnostics.static.program.foreign_names import ForeignNames
@@ -216,6 +215,11 @@ class Project(ImplicitCalls):
         return id(call) in self._implicit
 
     @cached_property
+    def answers(self) -> dict[Callable[..., Any], Any]:
+        """What was worked out about the whole project, by the question: of `per_project`."""
+        return {}
+
+    @cached_property
     def _targets(self) -> dict[int, tuple[Function, ...]]:
         return {}
 
@@ -226,13 +230,13 @@ class Project(ImplicitCalls):
 
 def per_project(ask: Callable[[Project], Answer]) -> Callable[[Project], Answer]:
     """Returns `ask`, worked out once for each project: rules are asked file by file."""
-    known: WeakKeyDictionary[Project, Any] = WeakKeyDictionary()
 
     @functools.wraps(ask)
     def answer(project: Project) -> Answer:
-        if project not in known:
-            known[project] = ask(project)
-        found: Answer = known[project]
+        answers = project.answers
+        if ask not in answers:
+            answers[ask] = ask(project)
+        found: Answer = answers[ask]
         return found
 
     return answer

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function, is_generator, last_name
 from diagnostics.static.program.project import Project
+from diagnostics.static.spmd.branch_assumption import AskedFunction, BranchAssumption, FollowedFunction
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
-from diagnostics.static.spmd.common_conditions import Facts, handed_on, known_by
+from diagnostics.static.spmd.common_conditions import handed_on, known_by
 from diagnostics.static.spmd.sequence_values import (
     BREAK,
     CONTINUE,
@@ -33,17 +34,8 @@ from diagnostics.static.spmd.sequence_values import (
 MOST_DEPTH = 5
 MOST_ITEMS = 3000
 
+_PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Assert, ast.Delete)  # nothing in them leaves or decides
 _SOMEWHERE = ConcreteRank(1)
-
-
-@dataclass(frozen=True)
-class BranchAssumption:
-    """One decision and how it falls; where it asks for the rank, `on` is the rank, for every other test as well."""
-
-    decision: ast.AST
-    value: bool
-    on: ConcreteRank | None = None
-    facts: Facts = frozenset()  # what the tests beside that for the rank come to, in the function followed
 
 
 @dataclass(eq=False)
@@ -54,17 +46,20 @@ class CollectiveSequences:
     communication: CollectiveSites
     tests: RankPredicates
     _budget: int = 0
+    _deciding: int = 0  # id of the function that holds the decision
+    _entered: set[int] = field(default_factory=set)  # ids of the functions that were followed on this way
+    _known: dict[AskedFunction, FollowedFunction] = field(default_factory=dict)
 
     def way(self, function: Function, assumption: BranchAssumption) -> CollectiveSequence:
         """Returns what a rank passes from the entry of a function to its end."""
-        self._budget = MOST_ITEMS
+        self._budget, self._deciding = MOST_ITEMS, id(function)
         return self._function(function, assumption, MOST_DEPTH)
 
     def part(
         self, node: ast.If | ast.While | ast.IfExp, function: Function, assumption: BranchAssumption
     ) -> CollectiveSequence:
         """Returns what a rank passes in one branch alone, up to the last in which ranks meet."""
-        self._budget = MOST_ITEMS
+        self._budget, self._deciding = MOST_ITEMS, id(function)
         way = CollectiveSequence()
         if isinstance(node, ast.IfExp):
             self._expression(node, function, assumption, MOST_DEPTH, way)
@@ -78,6 +73,21 @@ class CollectiveSequences:
         return self._budget <= 0
 
     def _function(self, function: Function, assumption: BranchAssumption, depth: int) -> CollectiveSequence:
+        """Follows a function: once for all decisions that stand in no function it comes to."""
+        asked = (id(function), depth, assumption.on, assumption.facts)
+        known = self._known.get(asked)
+        if known is not None and self._deciding not in known.entered and known.cost < self._budget:
+            self._budget -= known.cost
+            self._entered |= known.entered
+            return known.sequence
+        around, before, self._entered = self._entered, self._budget, {id(function)}
+        found = self._followed(function, assumption, depth)
+        if self._budget > 0 and self._deciding not in self._entered:
+            self._known[asked] = FollowedFunction(found, before - self._budget, frozenset(self._entered))
+        self._entered |= around
+        return found
+
+    def _followed(self, function: Function, assumption: BranchAssumption, depth: int) -> CollectiveSequence:
         syntax = function.syntax
         if isinstance(syntax, ast.Lambda):
             way = CollectiveSequence()
@@ -107,6 +117,8 @@ class CollectiveSequences:
     ) -> CollectiveSequence:
         self._budget -= 1
         way = CollectiveSequence()
+        if isinstance(statement, _PLAIN) and id(statement) not in self.communication.meeting_in(function):
+            return way
         match statement:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
                 return way
@@ -294,7 +306,7 @@ class CollectiveSequences:
     ) -> None:
         reach = self.communication.of_call(call, function)
         if entered and reach is None:
-            self._entered(call, function, assumption, depth, way)
+            self._run_by_with(call, function, assumption, depth, way)
             return
         if reach is None:
             return
@@ -313,7 +325,7 @@ class CollectiveSequences:
             way.met += [self._behind(call, function, one, sure=reach.sure) for one in inner.met]
             return
 
-    def _entered(
+    def _run_by_with(
         self, call: ast.Call, function: Function, assumption: BranchAssumption, depth: int, way: CollectiveSequence
     ) -> None:
         """A `with` on one of the project's own generators runs it."""
@@ -335,14 +347,3 @@ class CollectiveSequences:
 def counts(reach: CollectiveSite) -> bool:
     """Whether every rank has to pass the operation: not those of two ranks, nor of a group that may be smaller."""
     return reach.meeting is not SyncKind.PEER and not reach.grouped
-
-
-def leaving(block: Sequence[ast.stmt]) -> ast.stmt | None:
-    """Returns the statement by which a block is always left, None where control goes on behind it."""
-    for statement in block:
-        if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
-            return statement
-        ends = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
-        if ends and ast.unparse(statement).partition("(")[0] in exit_calls.LEAVING:
-            return statement
-    return None

@@ -9,10 +9,10 @@ from enum import StrEnum
 
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank
 from diagnostics.static.dataflow.taint_sources import Taint
+from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.collective_sequences import leaving
 from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
 from diagnostics.static.spmd.sequence_values import CollectiveSequence
 
@@ -102,6 +102,17 @@ def calls_in(block: list[ast.stmt]) -> Iterator[ast.Call]:
 def nodes_of(block: Sequence[ast.AST]) -> set[int]:
     """Returns the ids of all nodes of a block."""
     return {id(node) for one in block for node in walk(one)}
+
+
+def leaving(block: Sequence[ast.stmt]) -> ast.stmt | None:
+    """Returns the statement by which a block is always left, None where control goes on behind it."""
+    for statement in block:
+        if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+            return statement
+        ends = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        if ends and ast.unparse(statement).partition("(")[0] in exit_calls.LEAVING:
+            return statement
+    return None
 
 
 def leaves_inside(block: list[ast.stmt]) -> ast.stmt | None:

@@ -16,7 +16,8 @@ from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK, Taint
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.collective_sequences import BranchAssumption, CollectiveSequences, counts, leaving
+from diagnostics.static.spmd.branch_assumption import BranchAssumption
+from diagnostics.static.spmd.collective_sequences import CollectiveSequences, counts
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites
 from diagnostics.static.spmd.common_conditions import common_facts
 from diagnostics.static.spmd.divergent_branch import (
@@ -28,6 +29,7 @@ from diagnostics.static.spmd.divergent_branch import (
     comes_on_all,
     falls_alike,
     leaves_inside,
+    leaving,
     nodes_of,
     strongest,
     unmatched,
