@@ -85,6 +85,7 @@ def build_report(
         command=shlex.join(job.facts.command),
         environment=_environment(job),
         cwd=job.facts.cwd,
+        cut_short=_cut_short(job),
         started=_started(job.facts.started_ns),
         sources=_excerpts(state, locations),
         stacks=stack_groups(state),
@@ -157,6 +158,13 @@ def _first_failure_s(job: Job, decision: Diagnosis) -> float | None:
     if job.facts.stalls and decision.outcome is JobOutcome.HANG:
         return job.facts.stalls[-1].began_s
     return decision.first.began_s if decision.first is not None else None
+
+
+def _cut_short(job: Job) -> str:
+    """Returns who asked a job to end that may have gone on."""
+    if not job.facts.asked_to_end:
+        return ""
+    return "interrupt" if job.facts.ended_by == "interrupt" else "doctor"
 
 
 def _seconds_since(job: Job, now_s: float) -> float | None:
