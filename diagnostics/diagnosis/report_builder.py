@@ -73,7 +73,7 @@ def build_report(
         root_cause=first.finding.title if first is not None else seen.sentence,
         fix=fix.text if fix is not None else seen.advice,
         fix_commands=fix.commands if fix is not None else (),
-        confidence=first.finding.confidence if first is not None else _certainty(decision),
+        confidence=first.finding.confidence if first is not None else _certainty(job, decision),
         findings=_findings(decision),
         timeline=timeline(job),
         ranks=_rows(job, state, culprits, victims, platform.node() if here else ""),
@@ -124,9 +124,10 @@ def _rows(job: Job, state: Job, culprits: Sequence[int], victims: Sequence[int],
     )
 
 
-def _certainty(decision: Diagnosis) -> Confidence:
-    """A job in which nothing was found wrong ended well by its own word; an unknown failure is only a guess."""
-    return Confidence.CONFIRMED if decision.outcome is JobOutcome.OK else Confidence.POSSIBLE
+def _certainty(job: Job, decision: Diagnosis) -> Confidence:
+    """A job in which nothing was found wrong ended well by its own word; one whose end nobody saw has said nothing."""
+    seen = decision.outcome is JobOutcome.OK and job.facts.ended_by != "unknown"
+    return Confidence.CONFIRMED if seen else Confidence.POSSIBLE
 
 
 def _excerpts(job: Job, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]:

@@ -101,4 +101,4 @@ def _said(outcome: JobOutcome, ranks: tuple[int, ...], why: str) -> str:
         return f"ranks {', '.join(map(str, ranks))} waited for each other for ever: that was proved while the job ran"
     if outcome is JobOutcome.OK:
         return "the job said success; whether that is true was not examined"
-    return f"why was not examined: {why}"
+    return f"not examined: {why}"

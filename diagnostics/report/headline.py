@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.core.findings import Confidence
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 
 OUTCOMES = {
@@ -21,6 +22,7 @@ CUT_SHORT = {
     "doctor": {JobOutcome.OK: "The job was ended by the doctor", JobOutcome.SILENT_WRONG: "The job trained wrongly"},
 }
 RUNNING = {JobOutcome.HANG: "The job makes no progress", JobOutcome.OK: "The job goes on"}
+NOT_SEEN = "Nothing shows that the job failed"
 SHOWN_RANKS = 8
 
 
@@ -29,6 +31,8 @@ def headline(report: RunReport) -> str:
     began = "Provisional: " if report.provisional else ""
     special = RUNNING if report.provisional else CUT_SHORT.get(report.cut_short, {})
     outcome = special.get(report.outcome, OUTCOMES[report.outcome])
+    if outcome == OUTCOMES[JobOutcome.OK] and report.confidence is not Confidence.CONFIRMED:
+        outcome = NOT_SEEN  # its end
     if report.failure_class == NO_CLASS:
         return f"{began}{outcome}."
     if report.outcome is JobOutcome.UNKNOWN:

@@ -64,7 +64,7 @@ def test_a_stuck_diagnosis_is_ended_by_one_ctrl_c_after_the_job_and_a_short_repo
     assert code == 7
     assert (tmp_path / "screen").read_text() == (
         "ups-doctor: The job crashed; why is unknown, here is what was seen.\n"
-        "  why    why was not examined: the diagnosis came to no end in time (possible, not proven)\n"
+        "  why    not examined: the diagnosis came to no end in time (possible, not proven)\n"
         "  fix    have the record diagnosed again: ups-doctor diagnose report\n"
         "  report: report/report.md\n"
     )

@@ -163,6 +163,11 @@ def test_a_job_that_was_asked_to_end_neither_ended_well_nor_claims_success(
     assert summary_lines(replace(report, cut_short=by), "")[0] == said
 
 
+def test_a_job_whose_end_nobody_saw_is_not_said_to_have_ended_well() -> None:
+    unseen = replace(HEALTHY, confidence=Confidence.POSSIBLE)
+    assert summary_lines(unseen, "")[0] == "ups-doctor: Nothing shows that the job failed."
+
+
 def test_a_guess_says_that_it_is_one() -> None:
     guess = replace(CRASH, confidence=Confidence.LIKELY)
     assert "(likely, not proven)" in " ".join(summary_lines(guess, "report: r"))
