@@ -141,6 +141,9 @@ def _refuse_contradictions(named: str | None, options: dict[str, Any]) -> None:
             "name one model: a MODULE:FACTORY, a CONFIG, or --script TRAIN.PY",
             hint="for example: ups-doctor bisect-model package.model:Net --inputs package.data:make_batch",
         )
+    script = options["script"][0] if options["script"] else ""
+    if script.endswith(".py") and not Path(script).is_file():
+        raise UsageError(f"{script}: no such file", hint="name what you start: --script train.py --its-options")
     factory = named is not None and target.is_factory(named)
     if options["inputs"] and named is not None and not factory:
         raise UsageError("--inputs belongs to MODULE:FACTORY or --script; a CONFIG brings batches of its own")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from diagnostics.core.console import say
-from diagnostics.core.errors import DoctorError, UsageError, from_os_error
+from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.files import write_bytes_whole
 from diagnostics.core.registry import discover
 from diagnostics.core.shell_quoting import pasteable
@@ -42,7 +42,7 @@ def command(run: Path, to: Path | None, **options: Any) -> None:
         raise UsageError("no format named", hint=f"name one or more: {', '.join(f'--{name}' for name in FORMATS)}")
     record = RunRecord.load(record_folder(run))
     if record.job is None and not record.agents:
-        raise DoctorError(f"{run} holds no record of a job", hint="name the folder of a run: reports/<time>-run/")
+        raise UsageError(f"{run} holds no record of a job", hint="name the folder of a run: reports/<time>-run/")
     trace = trace_of(job_from_record(record), folded=False)
     folder = to or (run.parent if run.name == "record" else run)
     for module in wanted:

@@ -17,6 +17,7 @@ from diagnostics.core import redaction
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.core.files import new_folder
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import open_machine
 from diagnostics.parity import page, words
@@ -126,6 +127,9 @@ def _requests(target: str | None, options: dict[str, Any], python: str, machine:
     if target is None:
         yield _script(options["script"], common)
     elif _is_factory(target):
+        file = target.rpartition(":")[0]
+        if file.endswith(".py") and not Path(file).is_file():
+            raise UsageError(f"{target}: no such file: {file}", hint=f"check the spelling: ls -l {pasteable(file)}")
         yield ParityRequest(form=Form.MADE, name=target, make=target, **common)
     else:
         yield from _of_config(Path(target), options, common, machine)

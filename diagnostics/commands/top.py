@@ -135,7 +135,7 @@ def _of_folder(run: Path, screen: _Screen) -> None:
     if facts is None or facts.ended_s is not None or facts.ended_by != "itself":
         record = RunRecord.load(folder)
         if record.job is None and not record.agents:
-            raise DoctorError(f"{run} holds no record of a job", hint="name the folder of a run: reports/<time>-run/")
+            raise UsageError(f"{run} holds no record of a job", hint="name the folder of a run: reports/<time>-run/")
         screen.recorded(record, redaction.line(shlex.join(record.job.command)) if record.job else str(run))
         return
 

@@ -94,6 +94,9 @@ def _read(path: Path, including: tuple[Path, ...]) -> Located:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
         problem = getattr(error, "problem", None) or "it cannot be read"
+        if isinstance(error, yaml.reader.ReaderError):  # the one error that knows no line
+            line = text.count("\n", 0, error.position) + 1
+            problem = f"the character {chr(error.character)!r} may not stand in it"
         raise UsageError(f"{path}:{line} is not valid YAML: {problem}") from error
     except RecursionError as error:
         raise UsageError(f"{path} is nested too deeply, or an alias in it stands for itself") from error

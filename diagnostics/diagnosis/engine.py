@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from diagnostics import diagnosis
-from diagnostics.core.errors import DoctorError, UsageError, from_os_error
+from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError, from_os_error
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.findings import Confidence
@@ -84,6 +84,7 @@ def examine(
         raise DoctorError(
             f"{folder} holds no record of a job" + (f" ({reasons})" if reasons else ""),
             hint="name the folder that `ups-doctor run` made: reports/<time>-run/",
+            exit_code=USAGE_EXIT,
         )
     provisional |= record.job is not None and record.job.ended_by == ATTACHED
     job = job_from_record(record, ended=not provisional)
@@ -100,7 +101,8 @@ def examine_logs(files: Sequence[Path], *, asking: Questioning | None = None) ->
         except AgentFileError as error:
             raise UsageError(f"{file}: {error}", hint="name the log files of the job") from error
         except OSError as error:
-            raise from_os_error(error, action="cannot read the log", path=file) from error
+            refused = from_os_error(error, action="cannot read the log", path=file)
+            raise UsageError(refused.message, hint=refused.hint) from error
     job = job_from_logs(texts, str(Path.cwd()))
     record = RunRecord(folder=Path(), agents=(), faults={}, unreadable=())
     report = _report(job, record, began, surest=Confidence.LIKELY, gaps=(FROM_LOGS,), asking=asking)

@@ -56,7 +56,7 @@ def _row(job: Job, process: JobProcess, culprits: Sequence[int], victims: Sequen
         exit_code=process.end.exit_code,
         signal=signal_name(process.end.signal) if process.end.signal is not None else None,
         role="culprit" if rank in culprits else "victim" if rank in victims else "",
-        ended="runs" if _runs_on(job, process) else ended_in_words(process),
+        ended="runs" if _runs_on(job, process) else ended_in_words(job, process),
         last_step=process.steps if agent is not None and (process.steps or agent.entered) else None,
         last_module=module,
         last_collective=last_collective(process),

@@ -73,7 +73,7 @@ def build_report(
         root_cause=first.finding.title if first is not None else seen.sentence,
         fix=fix.text if fix is not None else seen.advice,
         fix_commands=fix.commands if fix is not None else (),
-        confidence=first.finding.confidence if first is not None else _certainty(decision),
+        confidence=first.finding.confidence if first is not None else _certainty(job, decision),
         findings=_findings(decision),
         timeline=timeline(job),
         ranks=_rows(job, state, culprits, victims, platform.node() if here else ""),
@@ -85,6 +85,7 @@ def build_report(
         command=shlex.join(job.facts.command),
         environment=_environment(job),
         cwd=job.facts.cwd,
+        cut_short=_cut_short(job),
         started=_started(job.facts.started_ns),
         sources=_excerpts(state, locations),
         stacks=stack_groups(state),
@@ -123,9 +124,10 @@ def _rows(job: Job, state: Job, culprits: Sequence[int], victims: Sequence[int],
     )
 
 
-def _certainty(decision: Diagnosis) -> Confidence:
-    """A job in which nothing was found wrong ended well by its own word; an unknown failure is only a guess."""
-    return Confidence.CONFIRMED if decision.outcome is JobOutcome.OK else Confidence.POSSIBLE
+def _certainty(job: Job, decision: Diagnosis) -> Confidence:
+    """A job in which nothing was found wrong ended well by its own word; one whose end nobody saw has said nothing."""
+    seen = decision.outcome is JobOutcome.OK and job.facts.ended_by != "unknown"
+    return Confidence.CONFIRMED if seen else Confidence.POSSIBLE
 
 
 def _excerpts(job: Job, locations: Sequence[str]) -> tuple[SourceExcerpt, ...]:
@@ -157,6 +159,13 @@ def _first_failure_s(job: Job, decision: Diagnosis) -> float | None:
     if job.facts.stalls and decision.outcome is JobOutcome.HANG:
         return job.facts.stalls[-1].began_s
     return decision.first.began_s if decision.first is not None else None
+
+
+def _cut_short(job: Job) -> str:
+    """Returns who asked a job to end that may have gone on."""
+    if not job.facts.asked_to_end:
+        return ""
+    return "interrupt" if job.facts.ended_by == "interrupt" else "doctor"
 
 
 def _seconds_since(job: Job, now_s: float) -> float | None:

@@ -158,7 +158,8 @@ def _of_stopped(job: Job, state: Job, decision: Diagnosis) -> Diagnosis:
         return _noted(decision, f"the doctor ended the job, as --abort-on wants: {asked}")
     if job.facts.ended_by == MEASURED:
         return _noted(decision, f"the doctor ended the job when it had been measured: {asked}")
-    return _noted(decision, "interrupted", f"{asked} ended the job while it went on")
+    well = "; until then nothing was found wrong" if decision.outcome is JobOutcome.OK else ""
+    return _noted(decision, f"{asked} ended the job while it went on{well}")
 
 
 def _asked_in_words(job: Job) -> str:

@@ -39,13 +39,14 @@ def timeline(job: Job) -> tuple[TimelineEntry, ...]:
     return tuple(sorted(entries, key=lambda entry: entry.at_s))
 
 
-def ended_in_words(process: JobProcess) -> str:
+def ended_in_words(job: Job, process: JobProcess) -> str:
     """Returns "died of SIGSEGV after 3.2 s", "ended by its launcher (died of SIGTERM)"."""
     how = how_it_ended(process)
     if process.ended_by.startswith("pid "):
         how = f"ended by process {process.ended_by[4:]} of the job ({how})"
     elif process.ended_by:
-        how = f"{ENDERS[process.ended_by]} ({how})"
+        asked = process.ended_by == "doctor" and job.facts.ended_by == "interrupt"  # the doctor only passed it on
+        how = f"{'interrupted' if asked else ENDERS[process.ended_by]} ({how})"
     return f"{how} after {process.end.at_s:.1f} s" if process.end.at_s is not None else how
 
 
@@ -68,7 +69,7 @@ def _of_process(job: Job, process: JobProcess) -> Iterator[TimelineEntry]:
     known = process.end.exit_code is not None or process.end.signal is not None
     if known and process.end.at_s is not None and not (process.part is ProcessRole.HELPER and not process.failed):
         place = process.death.location if process.death is not None else ""
-        what = ended_in_words(process).rpartition(" after ")[0]
+        what = ended_in_words(job, process).rpartition(" after ")[0]
         yield TimelineEntry(at_s=process.end.at_s, rank=_rank(process), pid=process.pid, what=what, location=place)
 
 

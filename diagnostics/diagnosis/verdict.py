@@ -150,7 +150,7 @@ def _without_generic_doubles(roots: Sequence[Match]) -> list[Match]:
 
 
 def _unmatched(job: Job, cascades: Sequence[Match]) -> Diagnosis:
-    notes = ("interrupted",) if job.facts.ended_by == "interrupt" else ()
+    notes: tuple[str, ...] = ()
     if job_exit(job)[0] == START_AGAIN and not job.failed:
         notes = (*notes, "it asks to be started again (exit code 75)")
     others = tuple(cascades)
@@ -159,11 +159,11 @@ def _unmatched(job: Job, cascades: Sequence[Match]) -> Diagnosis:
         return Diagnosis(
             outcome=JobOutcome.UNKNOWN, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes
         )
-    if stood_still(job):
-        return Diagnosis(outcome=JobOutcome.HANG, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
-    crashed = job.failed and (not job.facts.asked_to_end or bool(job.culprits))
-    if crashed:
-        return Diagnosis(outcome=JobOutcome.CRASH, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
+    still = stood_still(job)
+    if still or (job.failed and (not job.facts.asked_to_end or job.culprits)):
+        outcome = JobOutcome.HANG if still else JobOutcome.CRASH
+        notes = ("interrupted", *notes) if job.facts.ended_by == "interrupt" else notes
+        return Diagnosis(outcome=outcome, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
     return Diagnosis(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=others, notes=notes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.core.findings import Confidence
 from diagnostics.report.run_report import NO_CLASS, UNKNOWN_CLASS, RunReport
 
 OUTCOMES = {
@@ -15,14 +16,23 @@ OUTCOMES = {
     JobOutcome.SLOW: "The job is slow",
     JobOutcome.UNKNOWN: "Whether the job goes on cannot be told",
 }
+# A job that was asked to end claims nothing: it neither ended well nor said that it did.
+CUT_SHORT = {
+    "interrupt": {JobOutcome.OK: "The job was interrupted", JobOutcome.SILENT_WRONG: "The job trained wrongly"},
+    "doctor": {JobOutcome.OK: "The job was ended by the doctor", JobOutcome.SILENT_WRONG: "The job trained wrongly"},
+}
 RUNNING = {JobOutcome.HANG: "The job makes no progress", JobOutcome.OK: "The job goes on"}
+NOT_SEEN = "Nothing shows that the job failed"
 SHOWN_RANKS = 8
 
 
 def headline(report: RunReport) -> str:
     """Returns the verdict in one sentence: outcome, class, culprit, module, line."""
     began = "Provisional: " if report.provisional else ""
-    outcome = RUNNING.get(report.outcome, OUTCOMES[report.outcome]) if report.provisional else OUTCOMES[report.outcome]
+    special = RUNNING if report.provisional else CUT_SHORT.get(report.cut_short, {})
+    outcome = special.get(report.outcome, OUTCOMES[report.outcome])
+    if outcome == OUTCOMES[JobOutcome.OK] and report.confidence is not Confidence.CONFIRMED:
+        outcome = NOT_SEEN  # its end
     if report.failure_class == NO_CLASS:
         return f"{began}{outcome}."
     if report.outcome is JobOutcome.UNKNOWN:

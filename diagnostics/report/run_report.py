@@ -112,6 +112,7 @@ class RunReport:
     command: str
     environment: Mapping[str, str]
     cwd: str = ""
+    cut_short: str = ""  # who asked a job to end that went on: "interrupt", "doctor"; "" where it ended by itself
     started: str = ""
     fix_commands: tuple[str, ...] = ()
     sources: tuple[SourceExcerpt, ...] = ()

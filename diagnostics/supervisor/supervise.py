@@ -23,6 +23,7 @@ from diagnostics.diagnosis.short_report import write_short_report
 from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.supervisor_facts import Missing
 from diagnostics.report.html_page import place_line
+from diagnostics.report.run_report import RunReport
 from diagnostics.report.summary import summary_lines
 from diagnostics.supervisor.background_services import Wish
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
@@ -142,18 +143,28 @@ def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: Event
         earlier = watch.captures.answers
         report, no_page = diagnose_in_time(place.folder, strict=options.strict, haste=haste, earlier=earlier)
     except (DoctorError, OSError) as error:
-        _say(f"ups-doctor: no report: {error}; the record is in {record}")
-        return write_short_report(place.folder, job_code, str(error), _say)
+        code, short = write_short_report(place.folder, job_code, str(error), _say, named=_shown(place.folder))
+        if short is not None:
+            _summarise(short, place_line(page, watch.file.problem), options)
+        elif (place.folder / "report.md").exists():
+            _say(f"ups-doctor: no last report: {error}; the provisional one stands: {page}")
+        else:
+            _say(f"ups-doctor: no report: {error}; the record is in {record}")
+        return code
     except Exception:  # a fault of ours is never the job's
         keep_text(place.folder / "doctor-error.txt", redaction.text(traceback.format_exc()))
         fault = _shown(place.folder / "doctor-error.txt")
         _say(f"ups-doctor: the diagnosis failed, see {fault}; the record is in {record}")
         return job_code
-    if not options.quiet:
-        where = place_line(page, "; ".join(filter(None, (watch.file.problem, no_page))))
-        for line in summary_lines(report, where, colour=wants_colour(sys.stderr), width=_width()):
-            _say(line)
+    _summarise(report, place_line(page, "; ".join(filter(None, (watch.file.problem, no_page)))), options)
     return report.exit_code
+
+
+def _summarise(report: RunReport, where: str, options: WatchOptions) -> None:
+    if options.quiet:
+        return
+    for line in summary_lines(report, where, colour=wants_colour(sys.stderr), width=_width()):
+        _say(line)
 
 
 def run_preflight(command: Sequence[str], reports: Path) -> int:

@@ -63,11 +63,40 @@ def test_a_stuck_diagnosis_is_ended_by_one_ctrl_c_after_the_job_and_a_short_repo
     assert took_s < LIMIT_S * busy
     assert code == 7
     assert (tmp_path / "screen").read_text() == (
-        "ups-doctor: no report: the diagnosis came to no end in time; the record is in report/record\n"
+        "ups-doctor: The job crashed; why is unknown, here is what was seen.\n"
+        "  why    not examined: the diagnosis came to no end in time (possible, not proven)\n"
+        "  fix    have the record diagnosed again: ups-doctor diagnose report\n"
+        "  report: report/report.md\n"
     )
     page = (tmp_path / "report" / "report.md").read_text()
     assert page.startswith("# Run report\n\n**The job crashed; why is unknown, here is what was seen.**")
     assert json.loads((tmp_path / "report" / "report.json").read_text())["job_exit_code"] == 7
+
+
+def test_ctrl_c_twice_is_told_as_an_interrupt_also_where_nothing_was_diagnosed(tmp_path: Path) -> None:
+    job = "import time; print('begun', flush=True); time.sleep(600)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", STUCK.format(what="arbitrate"), "run", "--report-dir", "report", "--",
+         sys.executable, "-c", job],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"begun\n"
+    process.send_signal(signal.SIGINT)
+    until = time.monotonic() + 60
+    while not (tmp_path / "stuck").exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.decode().partition("ups-doctor: The")[1:] == (
+        "ups-doctor: The",
+        " job was interrupted.\n"
+        "  note   whether anything was wrong before was not examined: ups-doctor diagnose report\n"
+        "  report: report/report.md\n",
+    )
+    assert json.loads((tmp_path / "report" / "report.json").read_text())["outcome"] == "ok"
 
 
 def interrupted(folder: Path, what: str, number: signal.Signals) -> tuple[int, float, float]:

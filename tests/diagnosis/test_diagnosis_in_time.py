@@ -169,14 +169,15 @@ def test_reading_that_comes_to_no_end_is_one_sentence_and_a_short_report_stands(
     monkeypatch.setattr(engine, "job_from_record", lambda *_, **__: time.sleep(600))
     with pytest.raises(NoDiagnosisError, match="came to no end"):
         diagnose_in_time(tmp_path, limits=Thresholds(diagnosis_deadline_s=0.5))
-    assert write_short_report(tmp_path, 1, "the diagnosis came to no end in time", print) == 124
+    code, _ = write_short_report(tmp_path, 1, "the diagnosis came to no end in time", print, named="reports/1")
+    assert code == 124
     page = (tmp_path / "report.md").read_text()
     assert "ranks 0, 1 waited for each other for ever: that was proved while the job ran" in page
 
 
 def test_a_provisional_report_is_not_replaced_by_a_short_one(tmp_path: Path) -> None:
     (tmp_path / "report.md").write_text("what was seen before")
-    assert write_short_report(tmp_path, 7, "why", print) == 7
+    assert write_short_report(tmp_path, 7, "why", print, named="reports/1") == (7, None)
     assert (tmp_path / "report.md").read_text() == "what was seen before"
 
 

@@ -68,10 +68,10 @@ def test_a_stall_that_no_signature_knows_is_a_hang_of_unknown_class() -> None:
     assert exit_of(stalled, decision) == Exit(code=124, reason="the job hung and was ended by the doctor")
 
 
-def test_an_interrupted_job_in_which_nothing_was_wrong_ended_well() -> None:
+def test_an_interrupted_job_in_which_nothing_was_wrong_is_no_failure() -> None:
     stopped = a_job(a_process(signal=2, ended_by="doctor"), code=130, culprits=(), facts={"ended_by": "interrupt"})
     decision = arbitrate(stopped, [])
-    assert decision == Diagnosis(outcome=OK, failure_class="none", first=None, others=(), notes=("interrupted",))
+    assert decision == Diagnosis(outcome=OK, failure_class="none", first=None, others=())
     assert exit_of(stopped, decision).code == 130
 
 

@@ -21,6 +21,7 @@ def screens() -> dict[str, Ran]:
         "json": ["faulty:talkative", "--inputs", "faulty:batch", "--json"],
         "fault": ["faulty:BufferNeededByBackward", "--inputs", "faulty:batch"],
         "raises": ["faulty:raises", "-v"],
+        "unguarded": ["unguarded:make", "--inputs", "unguarded:batch"],
         "healthy": ["healthy:Transformer", "--inputs", "healthy:words", "-v"],
     }
     return dict(zip(asked, commands(*asked.values()), strict=True))
@@ -95,6 +96,18 @@ def test_a_factory_that_raises_is_wrong_use_with_its_traceback_on_request(screen
     assert (lines[1], lines[-1]) == ("  Traceback (most recent call last):", "  KeyError: 'width'")
 
 
+def test_a_script_that_runs_when_it_is_imported_is_named_by_its_own_line_and_how_to_guard_it(
+    screens: dict[str, Ran],
+) -> None:
+    assert screens["unguarded"] == (
+        2,
+        "",
+        f"error: unguarded:make: importing unguarded raised SystemExit at {line('unguarded', 'parses')}: 2\n"
+        '  keep what runs out of the import: if __name__ == "__main__": main()\n'
+        "  see its traceback: the same command with -v\n",
+    )
+
+
 def test_verbose_shows_every_check_and_the_modules_dtypes_and_devices(screens: dict[str, Ran]) -> None:
     code, out, err = screens["healthy"]
     marks = [text[:10] for text in out.splitlines() if text[:4] in ("ok  ", "note", "warn", "FAIL")]
@@ -112,7 +125,7 @@ def test_verbose_shows_every_check_and_the_modules_dtypes_and_devices(screens: d
 
 
 def test_nothing_is_left_in_the_users_folder(screens: dict[str, Ran]) -> None:
-    assert sorted(path.name for path in MODELS.iterdir()) == ["faulty.py", "healthy.py"]
+    assert sorted(path.name for path in MODELS.iterdir()) == ["faulty.py", "healthy.py", "unguarded.py"]
 
 
 def test_what_cannot_be_built_or_called_is_refused_with_what_is_needed() -> None:

@@ -102,6 +102,14 @@ HEALTHY = replace(
     locations=(), module=None, root_cause="", fix="", findings=(), sources=(), stacks=(), job_exit_code=0, exit_code=0,
     exit_code_reason="the job's own",
 )  # fmt: skip
+WRONG = replace(
+    CRASH,
+    outcome=JobOutcome.SILENT_WRONG,
+    failure_class="duplicate-data",
+    culprit_ranks=(0, 1),
+    victim_ranks=(),
+    module=None,
+)
 
 
 @pytest.mark.parametrize(("name", "text"), [("report.md", markdown(CRASH)), ("report.json", json_text(CRASH))])
@@ -129,6 +137,35 @@ def test_a_healthy_job_gets_two_lines() -> None:
         "ups-doctor: The job ended well.",
         "  report: r/report.md",
     ]
+
+
+@pytest.mark.parametrize(
+    ("report", "by", "said"),
+    [
+        (HEALTHY, "interrupt", "ups-doctor: The job was interrupted."),
+        (HEALTHY, "doctor", "ups-doctor: The job was ended by the doctor."),
+        (WRONG, "interrupt", "ups-doctor: The job trained wrongly: duplicate-data on ranks 0, 1 at model.py:31."),
+        (
+            WRONG,
+            "",
+            "ups-doctor: The job claims success, but trained wrongly: duplicate-data on ranks 0, 1 at model.py:31.",
+        ),
+        (
+            replace(CRASH, module=None),
+            "interrupt",
+            "ups-doctor: The job crashed: native-crash on rank 1 at model.py:31.",
+        ),
+    ],
+)
+def test_a_job_that_was_asked_to_end_neither_ended_well_nor_claims_success(
+    report: RunReport, by: str, said: str
+) -> None:
+    assert summary_lines(replace(report, cut_short=by), "")[0] == said
+
+
+def test_a_job_whose_end_nobody_saw_is_not_said_to_have_ended_well() -> None:
+    unseen = replace(HEALTHY, confidence=Confidence.POSSIBLE)
+    assert summary_lines(unseen, "")[0] == "ups-doctor: Nothing shows that the job failed."
 
 
 def test_a_guess_says_that_it_is_one() -> None:

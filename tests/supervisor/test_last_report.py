@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -145,7 +146,11 @@ def test_a_job_that_goes_on_is_no_hang_when_it_is_interrupted(tmp_path: Path) ->
         assert doctor.wait(DEADLINE_S) == 130
     said = report(tmp_path)
     assert (said["outcome"], said["failure_class"], said["exit_code"]) == ("ok", "none", 130)
-    assert "interrupted" in said["notes"]
+    assert said["cut_short"] == "interrupt"
+    (note,) = said["notes"]
+    assert re.fullmatch(r"SIGINT at [\d.]+ s ended the job while it went on; until then nothing was found wrong", note)
+    assert said["ranks"][0]["ended"].startswith("interrupted (")
+    assert (tmp_path / "report" / "report.md").read_text().startswith("# Run report\n\n**The job was interrupted.**")
 
 
 # The doctor's own program, in which somebody ends the job after the look at it and before its state is kept.

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import sysconfig
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,12 +13,18 @@ CHILDREN = str(Path(__file__).parent.parent) + os.sep
 AGENT = str(Path(__file__).parent.parent.parent / "agent") + os.sep
 # torch's own layers keep statistics and norms in place, by design; nn/init.py is called by users.
 LAYERS = tuple(str(Path(TORCH, "nn", name)) for name in ("modules", "utils", "functional.py"))
+STDLIB = sysconfig.get_path("stdlib") + os.sep
 NOT_THE_USERS = (TORCH, CHILDREN, AGENT, "<")
 
 
 def is_users(file):
     """Whether a frame's file is neither torch's nor the doctor's nor Python's import machinery."""
     return not file.startswith(NOT_THE_USERS) and not file.endswith(os.sep + "runpy.py")
+
+
+def is_pythons(file):
+    """Whether a file belongs to the standard library; packages that were installed lie below its folder, too."""
+    return file.startswith(STDLIB) and not file.startswith((STDLIB + "site-packages", STDLIB + "dist-packages"))
 
 
 @lru_cache(maxsize=None)
@@ -49,8 +56,9 @@ def of_traceback(traceback):
     place, module = "", None
     while traceback is not None:
         frame = traceback.tb_frame
-        if is_users(frame.f_code.co_filename):
-            place = "%s:%d" % (absolute(frame.f_code.co_filename), traceback.tb_lineno)
+        file = frame.f_code.co_filename
+        if is_users(file) and not is_pythons(file):  # an exception is raised in argparse for a line of the user's
+            place = "%s:%d" % (absolute(file), traceback.tb_lineno)
         owner = frame.f_locals.get("self")
         if isinstance(owner, torch.nn.Module):
             module = owner

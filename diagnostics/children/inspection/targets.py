@@ -64,7 +64,13 @@ def _failed(what, error):
 
     place = of_traceback(error.__traceback__)[0]
     at = " at %s" % shown(place) if place else ""
-    return Refusal("%s raised %s%s: %s" % (what, type(error).__name__, at, first_line(error)), cause=error)
+    hint = 'keep what runs out of the import: if __name__ == "__main__": main()' if _runs(what, error) else ""
+    return Refusal("%s raised %s%s: %s" % (what, type(error).__name__, at, first_line(error)), hint, cause=error)
+
+
+def _runs(what, error):
+    """Whether importing a file ran its program, which found our command line and left."""
+    return isinstance(error, SystemExit) and ": importing " in what
 
 
 def first_line(error):
