@@ -10,7 +10,14 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.marks.object_marks import ContainerGrows, NumberedNames, RatesLost, UnevenPasses
+from diagnostics.record.marks.object_marks import (
+    ContainerGrows,
+    Generators,
+    HeldGenerator,
+    NumberedNames,
+    RatesLost,
+    UnevenPasses,
+)
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -41,7 +48,7 @@ from diagnostics.record.training_marks import (
 )
 from diagnostics.record.untrusted_values import number_of, text_of
 
-MOST_TENSORS, MOST_DIMENSIONS, MOST_NAMES = 4, 8, 8
+MOST_TENSORS, MOST_DIMENSIONS, MOST_NAMES, MOST_GENERATORS = 4, 8, 8, 16
 
 
 def mark_from(value: Mapping[str, Any], homes: Homes) -> Mark | Retracted | None:
@@ -301,6 +308,21 @@ def _uneven(value: Mapping[str, Any], homes: Homes) -> UnevenPasses:
     )  # fmt: skip
 
 
+def _generators(value: Mapping[str, Any], homes: Homes) -> Generators:
+    held = (one for one in some_of(value.get("held"), MOST_GENERATORS) if isinstance(one, Mapping))
+    return Generators(
+        step=count_of(value.get("step")), seed=number_of(value.get("seed")),
+        held=tuple(
+            HeldGenerator(
+                path=text_of(one.get("path")), name=text_of(one.get("name")), owner=text_of(one.get("owner")),
+                file=text_of(one.get("file")), seed=number_of(one.get("seed")),
+                states=tuple(map(count_of, some_of(one.get("states"), MOST_NAMES))),
+            )
+            for one in held
+        ),
+    )  # fmt: skip
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
@@ -309,7 +331,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
     "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
     "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows, "names": _numbered,
-    "uneven-passes": _uneven,
+    "uneven-passes": _uneven, "generators": _generators,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip
