@@ -10,7 +10,7 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.marks.object_marks import ContainerGrows, NumberedNames, RatesLost, UnevenPasses
+from diagnostics.record.marks import loss_marks, object_marks
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -41,7 +41,7 @@ from diagnostics.record.training_marks import (
 )
 from diagnostics.record.untrusted_values import number_of, text_of
 
-MOST_TENSORS, MOST_DIMENSIONS, MOST_NAMES = 4, 8, 8
+MOST_TENSORS, MOST_DIMENSIONS, MOST_NAMES, MOST_GENERATORS = 4, 8, 8, 16
 
 
 def mark_from(value: Mapping[str, Any], homes: Homes) -> Mark | Retracted | None:
@@ -260,8 +260,8 @@ def _by_number(value: Mapping[str, Any], homes: Homes) -> RateByNumber:
     )  # fmt: skip
 
 
-def _rates_lost(value: Mapping[str, Any], homes: Homes) -> RatesLost:
-    return RatesLost(
+def _rates_lost(value: Mapping[str, Any], homes: Homes) -> object_marks.RatesLost:
+    return object_marks.RatesLost(
         optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
         since=count_of(value.get("since")), changes=count_of(value.get("changes")),
         rate=real_of(value.get("rate")) or 0.0, written=real_of(value.get("written")) or 0.0,
@@ -270,8 +270,8 @@ def _rates_lost(value: Mapping[str, Any], homes: Homes) -> RatesLost:
     )  # fmt: skip
 
 
-def _grows(value: Mapping[str, Any], homes: Homes) -> ContainerGrows:
-    return ContainerGrows(
+def _grows(value: Mapping[str, Any], homes: Homes) -> object_marks.ContainerGrows:
+    return object_marks.ContainerGrows(
         step=count_of(value.get("step")), path=text_of(value.get("path")), name=text_of(value.get("name")),
         owner=text_of(value.get("owner")), file=text_of(value.get("file")), length=count_of(value.get("length")),
         before=count_of(value.get("before")), steps=count_of(value.get("steps")), sum=value.get("sum") is True,
@@ -279,8 +279,8 @@ def _grows(value: Mapping[str, Any], homes: Homes) -> ContainerGrows:
     )  # fmt: skip
 
 
-def _numbered(value: Mapping[str, Any], homes: Homes) -> NumberedNames:
-    return NumberedNames(
+def _numbered(value: Mapping[str, Any], homes: Homes) -> object_marks.NumberedNames:
+    return object_marks.NumberedNames(
         path=text_of(value.get("path")), name=text_of(value.get("name")), owner=text_of(value.get("owner")),
         length=count_of(value.get("length")), names=count_of(value.get("names")),
         numbers=count_of(value.get("numbers")),
@@ -292,12 +292,41 @@ def _numbered(value: Mapping[str, Any], homes: Homes) -> NumberedNames:
     )  # fmt: skip
 
 
-def _uneven(value: Mapping[str, Any], homes: Homes) -> UnevenPasses:
-    return UnevenPasses(
+def _uneven(value: Mapping[str, Any], homes: Homes) -> object_marks.UnevenPasses:
+    return object_marks.UnevenPasses(
         optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
         ratio=real_of(value.get("ratio")) or 0.0, passes=count_of(value.get("passes")),
         least=real_of(value.get("least")) or 0.0, most=real_of(value.get("most")) or 0.0,
         backward=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
+def _squashed(value: Mapping[str, Any], homes: Homes) -> loss_marks.LossSquashed:
+    return loss_marks.LossSquashed(
+        run=count_of(value.get("run")), given=text_of(value.get("given")), taken=text_of(value.get("taken")),
+        loss=real_of(value.get("loss")), path=frames_of(value.get("at"), homes),
+    )  # fmt: skip
+
+
+def _generators(value: Mapping[str, Any], homes: Homes) -> object_marks.Generators:
+    held = (one for one in some_of(value.get("held"), MOST_GENERATORS) if isinstance(one, Mapping))
+    return object_marks.Generators(
+        step=count_of(value.get("step")), seed=number_of(value.get("seed")),
+        held=tuple(
+            object_marks.HeldGenerator(
+                path=text_of(one.get("path")), name=text_of(one.get("name")), owner=text_of(one.get("owner")),
+                file=text_of(one.get("file")), seed=number_of(one.get("seed")),
+                states=tuple(map(count_of, some_of(one.get("states"), MOST_NAMES))),
+            )
+            for one in held
+        ),
+    )  # fmt: skip
+
+
+def _late(value: Mapping[str, Any], homes: Homes) -> loss_marks.ClippedLate:
+    return loss_marks.ClippedLate(
+        run=count_of(value.get("run")), limit=real_of(value.get("limit")) or 0.0,
+        path=frames_of(value.get("at"), homes), stepped=frames_of(value.get("stepped_at"), homes),
     )  # fmt: skip
 
 
@@ -309,7 +338,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
     "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
     "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows, "names": _numbered,
-    "uneven-passes": _uneven,
+    "uneven-passes": _uneven, "generators": _generators, "loss-squashed": _squashed, "clipped-late": _late,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

@@ -153,3 +153,27 @@ def test_without_a_loader_the_inputs_of_the_model_are_printed_and_what_is_traced
     (one,) = source.passes
     wholes = [batch.whole for batch in one.log]
     assert (len(wholes), len(set(wholes)), wholes[:3] == wholes[3:]) == (6, 3, True)
+
+
+FOLDS = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+songs = TensorDataset(torch.randn(12, 4))
+kept = []
+for epochs in (3, 1):
+    model = nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    kept.append(optimizer)
+    loader = DataLoader(songs, 4)
+    for _ in range(epochs):
+        for (x,) in loader:
+            model(x).sum().backward()
+            optimizer.step()
+"""
+
+
+def test_the_steps_of_a_pass_are_those_of_the_optimizer_that_made_them(watch_warm):
+    agents = watch_warm(FOLDS).record.agents
+    passes = [one for agent in agents for source in agent.sources for one in source.passes]
+    assert [(one.steps, one.optimizer) for one in passes] == [(3, 1), (3, 1), (3, 1), (3, 2)]

@@ -168,3 +168,38 @@ def test_a_loader_that_is_called_one_for_validation_must_not_hand_over_training_
 ) -> None:
     found = trained_validation(validating(tmp_path, samples, name=name))
     assert ((found.samples, found.of) if found is not None else None) == expected
+
+
+FOLD = tuple(range(100, 124))  # what a model was not trained on
+
+
+def in_folds(folder: Path, *passes: tuple[int, Sequence[int], float, bool], one_model: bool = False) -> Job:
+    """Ranks that went over these samples: (rank, samples, when, whether they trained on them)."""
+    at = {True: f"{folder}/train.py:1", False: f"{folder}/train.py:2"}
+    read: dict[int, list[Any]] = {0: [], 1: []}
+    for number, samples, began_s, trained in passes:
+        fields = {} if trained else {"steps": 0, "trained": 0, "trained_batches": False}
+        read[number].append(source(one_pass(0, samples, began_s=began_s, **fields), at=at[trained]))
+    shares = "how=ddp ranks=0-1" if one_model else ""
+    ranks = [rank(number, *sources, shares=shares) for number, sources in read.items()]
+    text = PROGRAM.format(name="val_loader", data="val_set")
+    return made.a_job(*ranks, code=0, cwd=folder, files={"train.py": text})
+
+
+def test_what_other_folds_train_on_is_no_leak(tmp_path: Path) -> None:
+    first, second = [(0, ORDER, 1.0, True), (0, FOLD, 2.0, False)], [(0, FOLD, 3.0, True), (0, ORDER, 4.0, False)]
+    assert trained_validation(in_folds(tmp_path, *first, *second)) is None
+    assert trained_validation(in_folds(tmp_path, *first, (0, FOLD, 3.0, True), (0, FOLD, 4.0, False))) is not None
+
+
+def test_what_is_tested_and_then_trained_on_is_no_leak(tmp_path: Path) -> None:
+    chunks = [(0, FOLD, 0.5, False), (0, FOLD, 1.0, True), (0, ORDER, 2.0, False), (0, ORDER, 3.0, True)]
+    assert trained_validation(in_folds(tmp_path, *chunks)) is None
+
+
+def test_what_another_rank_trains_on_is_a_leak_where_they_train_one_model(tmp_path: Path) -> None:
+    both = [(0, FOLD, 1.0, True), (0, ORDER, 2.0, False), (1, ORDER, 1.0, True), (1, FOLD, 2.0, False)]
+    assert trained_validation(in_folds(tmp_path, *both)) is None
+    found = trained_validation(in_folds(tmp_path, *both, one_model=True))
+    assert found is not None
+    assert [one.rank for one in found.loaders] == [0, 1]

@@ -208,3 +208,21 @@ def test_a_model_without_a_loader_is_told_where_its_inputs_come_again() -> None:
         True,
     )
     assert told(a_job(range(80), range(80), kind="input")) is None  # fresh numbers on each step
+
+
+def test_samples_that_are_drawn_alike_at_one_place_from_other_indices_are_not_shared_ones() -> None:
+    def read(prints: Sequence[int], first: int) -> Any:
+        whole = one_pass(0, prints)
+        log = tuple(replace(one, indices=tuple(2 * value + first for value in one.samples)) for one in whole.log)
+        return replace(whole, log=log)
+
+    def job(mine: Sequence[int], theirs: Sequence[int], drawn: str) -> Job:
+        events = [made.event("worker-random", f"worker=0 workers=0 dataset=Songs{drawn}")]
+        both = [read(mine, 0), read(theirs, 1)]
+        return made.a_job(*(rank(n, source(one), events=events) for n, one in enumerate(both)), code=0)
+
+    some = [value if value % 4 else value + 1000 for value in range(80)]  # of one class: the noise alone differs
+    assert told(job(range(80), some, "")) is None
+    assert told(job(range(80), [*some[4:], *some[:4]], "")) == (SampleSharing.PART, (0, 1), 20, 60, False)
+    assert told(job(range(80), range(80), " torch:0a1b2c3d")) is None
+    assert told(job(range(80), range(80), "")) == (SampleSharing.SAME_ORDER, (0, 1), 20, 80, True)

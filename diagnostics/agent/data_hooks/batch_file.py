@@ -44,7 +44,7 @@ class Pass:
     """One iteration over a source; `write` publishes what it holds."""
 
     __slots__ = (
-        "batches", "began_ns", "epoch", "epoch_now", "first_steps", "flags", "graded", "index_order",
+        "batches", "began_ns", "epoch", "epoch_now", "first_steps", "flags", "graded", "index_order", "made_before",
         "number", "optimizer", "order", "others", "own", "path", "printed", "rows", "slot", "source", "steps", "total",
     )  # fmt: skip
 
@@ -55,6 +55,7 @@ class Pass:
         self.order = self.total = self.index_order = 0
         self.epoch = self.epoch_now = self.first_steps = self.steps = self.optimizer = 0
         self.own = self.others = self.path = 0
+        self.made_before = {}  # steps of each optimizer before it
         self.began_ns = time.monotonic_ns()
 
     def add_prints(self, prints):

@@ -70,7 +70,7 @@ class Batches:
         epoch = getattr(sampler, "epoch", None)
         if type(epoch) is int:
             one.epoch, one.flags = epoch, one.flags | layout.FLAG_EPOCH
-        one.first_steps = one.steps = self._most_steps()
+        one.made_before = dict(self._steps)
         self._tell_epoch(one, sampler)
         vars(iterator)["_ups_doctor_sampler"] = weakref.ref(sampler) if one.flags & layout.FLAG_EPOCH else None
         file.write_pass(one)
@@ -202,11 +202,12 @@ class Batches:
         if file is not None:
             self._epoch_path = file.path_id(batch_file.call_path(frame))
 
-    def _most_steps(self):
-        return max(self._steps.values(), default=0)
-
     def _update(self, one):
-        one.steps, one.optimizer = self._most_steps(), self._latest_optimizer
+        """Takes the steps of the optimizer that made most of them since the pass began."""
+        before = one.made_before
+        made = [(count - before.get(key, 0), count) for key, count in self._steps.items()]
+        new, one.steps = max(made, default=(0, 0))
+        one.first_steps, one.optimizer = one.steps - new, self._latest_optimizer
 
     def _tell_epoch(self, one, sampler):
         one.epoch_now = sampler.epoch if one.flags & layout.FLAG_EPOCH else 0

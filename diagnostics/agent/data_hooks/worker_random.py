@@ -6,11 +6,11 @@ drawn from. Tells of Python's, NumPy's and torch's own, and of generators that t
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import random
 import sys
-import zlib
+
+from ..torch_hooks import random_states
 
 FETCH = "torch.utils.data._utils.fetch"
 LOOKS = 3  # batches of a worker after which its states are looked at
@@ -79,29 +79,18 @@ def _tell(agent, fetcher, looks, info):
 def _states(dataset):
     """Returns a number for the state of each generator, by its name."""
     numpy, torch = sys.modules.get("numpy"), sys.modules["torch"]
-    found = {"random": _sum(repr(random.getstate()).encode())}
+    found = {"random": random_states.checksum(repr(random.getstate()).encode())}
     if numpy is not None and hasattr(numpy, "random"):
-        state = numpy.random.get_state()
-        found["numpy.random"] = _sum(state[1].tobytes() + b"%d" % state[2])
-    found["torch"] = _of_torch(torch.default_generator)
-    for name, generator in _held(dataset, numpy, torch):
-        if isinstance(generator, random.Random):
-            found[name] = _sum(repr(generator.getstate()).encode())
-        elif isinstance(generator, torch.Generator):
-            found[name] = _of_torch(generator)
-        elif hasattr(generator, "bit_generator"):
-            found[name] = _sum(repr(generator.bit_generator.state).encode())
-        else:
-            state = generator.get_state()
-            found[name] = _sum(state[1].tobytes() + b"%d" % state[2])
+        found["numpy.random"] = random_states.state_of(numpy.random)
+    found["torch"] = random_states.state_of(torch.default_generator)
+    for name, generator in _held(dataset):
+        found[name] = random_states.state_of(generator)
     return found
 
 
-def _held(dataset, numpy, torch):
+def _held(dataset):
     """Returns (name, generator) of those that a data set, what it wraps or a transform of it has as attributes."""
-    kinds = (random.Random, torch.Generator)
-    if numpy is not None and hasattr(numpy, "random"):
-        kinds += (numpy.random.RandomState, numpy.random.Generator)
+    kinds = random_states.kinds()
     found, waiting = [], [("", dataset, 0)]
     while waiting and len(found) < MOST_HELD:
         prefix, thing, depth = waiting.pop()
@@ -113,14 +102,3 @@ def _held(dataset, numpy, torch):
             elif depth < 2 and type(value) in (list, tuple):
                 waiting.extend(("%s%s.%d." % (prefix, name, at), one, depth + 1) for at, one in enumerate(value[:8]))
     return found
-
-
-def _of_torch(generator):
-    """Returns a number for the state of a generator on the host; no mode of torch's sees that it is read."""
-    with sys.modules["torch"]._C.DisableTorchFunction():
-        state = generator.get_state()
-        return _sum(ctypes.string_at(state.data_ptr(), state.numel()))
-
-
-def _sum(data):
-    return zlib.crc32(data)

@@ -1,4 +1,4 @@
-"""Losses whose graph is followed at a few backward passes: shapes that were spread, micro-batches that weigh apart."""
+"""Losses whose graph is followed at a few backward passes: shapes spread, outputs squashed twice, uneven weights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import sys
 from statistics import median
 
 from ..loss_graphs.spread_differences import spread_behind
+from ..loss_graphs.squashed_outputs import squashed_behind
 from ..loss_graphs.target_weights import weight_behind
+from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
 from .part import Part, is_due
 
@@ -38,6 +40,31 @@ class SpreadLosses(Part):
             given, made, function = found
             self.marks.tell(
                 "loss-spread", run=self._run, given=list(given), made=list(made), function=function,
+                at=own_frames(sys._getframe(1)),
+            )  # fmt: skip
+
+
+class SquashedLosses(Part):
+    """Looks whether losses that take logits are given probabilities, at a few backward passes in many."""
+
+    def forget(self):
+        """Starts over."""
+        self._passes = self._run = self._left = 0
+
+    def backward(self, tensors, loss, adds):
+        """Follows the graph, where it is due."""
+        self._passes += 1
+        if is_due(self._passes):
+            self._left = LOOKED_AT
+        if not self._left:
+            return
+        self._left -= 1
+        root = tensors[0].grad_fn if adds and type(tensors[0]) is sys.modules["torch"].Tensor else None
+        found = squashed_behind(root, loss) if root is not None else None
+        if found is not None:
+            self._run, self._left = self._run + 1, 0
+            self.marks.tell(
+                "loss-squashed", run=self._run, given=found[0], taken=found[1], loss=tensor_samples.shown(loss),
                 at=own_frames(sys._getframe(1)),
             )  # fmt: skip
 

@@ -10,9 +10,9 @@ import sys
 import time
 
 from ..imports import when_imported
-from ..loss_graphs import saved_tensors, spread_differences, target_weights
-from ..object_hooks import grown_containers, held_objects, numbered_names
-from ..torch_hooks import wrapped_models
+from ..loss_graphs import saved_tensors, spread_differences, squashed_outputs, target_weights
+from ..object_hooks import grown_containers, held_generators, held_objects, numbered_names
+from ..torch_hooks import random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
     clipped_gradients,
@@ -63,6 +63,7 @@ class Marks:
             self.part_modes, self.hooks, lost_passes.LostPasses(self),
             open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self), self.lost_rates,
             program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
+            followed_losses.SquashedLosses(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
@@ -177,8 +178,8 @@ def watch(agent, prints):
         sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
         leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
         module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
-        state_loads, written_files, followed_losses, grown_containers, held_objects, numbered_names,
-        saved_tensors, spread_differences, target_weights,
+        state_loads, written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names,
+        random_states, saved_tensors, spread_differences, squashed_outputs, target_weights,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

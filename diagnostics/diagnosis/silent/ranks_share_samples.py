@@ -3,7 +3,8 @@
 What it does: compares fingerprints of the batches that each rank's loader handed to the model. Tells ranks that got the
 same samples in the same order, that each went over the whole data set, or whose parts overlap. Names where the loader
 or its sampler was built, and whether the process group existed by then. Ranks that hold parts of one model, a batch
-that is used again and again, a data set of a batch or two, and constant data are left alone.
+that is used again and again, a data set of a batch or two, constant data, and samples of other indices that equal
+random numbers made alike are left alone.
 
 Why it matters: nothing fails and the loss falls, but N ranks do the work of one: each sample counts N times, or an
 epoch is N epochs. The usual cause is a loader that was built before the process group, without DistributedSampler.

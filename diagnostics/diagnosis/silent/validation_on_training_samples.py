@@ -1,8 +1,9 @@
 """The loader for validation hands over the training samples.
 
 What it does: where the program names a loader for validation or test and never trains on it, looks for the fingerprints
-of its samples among those that are trained on, on any rank. Half of them are enough where training samples never
-repeat: then the data was split twice. Names where the loader was built.
+of its samples among those that were trained on by then, on all ranks that train the same model; other folds of a
+cross-validation do not count. Half of them are enough where training samples never repeat: then the data was split
+twice. Names where the loader was built.
 
 Why it matters: the validation curve is the training curve, so that overfitting does not show and the wrong checkpoint
 is chosen.

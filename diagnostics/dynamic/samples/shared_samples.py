@@ -84,7 +84,8 @@ def _pairs(job: Job) -> Iterator[SharedSamples]:
         for key, mine in read[one.rank].items():
             theirs = read[other.rank].get(key)
             if theirs is not None and not _is_small(mine, job) and not _is_made_up(mine, job):
-                yield from _compared(mine, theirs, group)
+                found = _compared(mine, theirs, group)
+                yield from (one for one in found if not _are_drawn_alike(one, job))
 
 
 def _is_small(loader: RankLoader, job: Job) -> bool:
@@ -98,6 +99,31 @@ def _is_made_up(loader: RankLoader, job: Job) -> bool:
     first = loader.source.passes[:2]
     again = len(first) == 2 and all(one.is_whole for one in first) and first[0].total == first[1].total
     return loader.source.facts.get("kind") == "iterable" and not again and draws_samples(job, loader)
+
+
+def _are_drawn_alike(found: SharedSamples, job: Job) -> bool:
+    """Whether samples are equal where they stand at one place with indices of their own, for random numbers make them.
+
+    Ranks whose generators begin alike draw the same for the n-th sample, whichever it is. A sample that both ranks
+    have in their data has one place by its sampler on each, and these differ.
+    """
+    whole = found.how is SampleSharing.PART or draws_samples(job, found.loaders[0])
+    if found.how is SampleSharing.SAME_SET or not whole:
+        return False
+    theirs = {batch.number: batch for batch in found.shown[1]}
+    both = [
+        (one, other)
+        for first in found.shown[0]
+        if first.number in theirs
+        for one, other in zip(_placed(first), _placed(theirs[first.number]), strict=False)
+    ]
+    alike = {one[1] for one, other in both if one[1] == other[1] and min(one[0], other[0]) >= 0 and one[0] != other[0]}
+    return len(alike) >= DISTINCT * found.samples
+
+
+def _placed(batch: BatchPrint) -> Iterator[tuple[int, int]]:
+    """Yields (index, print) of each sample of a batch."""
+    return zip(batch.indices, batch.samples, strict=False)
 
 
 def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Iterator[SharedSamples]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
-from diagnostics.dynamic.job.job import Job
+from diagnostics.core.frame import Frame
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.samples.gradient_sharing import gradient_groups
 from diagnostics.dynamic.samples.loader_lines import dataset_words, name_of
 from diagnostics.dynamic.samples.training_passes import RankLoader, loaders, trains
-from diagnostics.record.batch_data import BatchPrint
+from diagnostics.record.batch_data import BatchPrint, LoaderPass
 
 LEAST_SAMPLES = 16
 CONTAINED = 0.9  # of the samples for validation that are among those for training
@@ -34,10 +37,8 @@ class TrainedValidation:
 
 def trained_validation(job: Job) -> TrainedValidation | None:
     """Returns the ranks that validate on training samples, None where no loader that says so does."""
-    every = [loader for process in job.ranks for loader in loaders(process)]
-    training = [loader for loader in every if loader.passes]
-    trained = {value for loader in training for batch in _first(loader) for value in batch.samples}
-    found = [one for loader in every if (one := _of(job, loader, training, trained)) is not None]
+    every = {process.rank: tuple(loaders(process)) for process in job.ranks}
+    found = [one for own in every.values() for loader in own if (one := _of(job, loader, own, every)) is not None]
     if not found:
         return None
     first = found[0]
@@ -51,18 +52,21 @@ def trained_validation(job: Job) -> TrainedValidation | None:
     )
 
 
-def _of(job: Job, loader: RankLoader, training: list[RankLoader], trained: set[int]) -> TrainedValidation | None:
+def _of(
+    job: Job, loader: RankLoader, own: Sequence[RankLoader], every: dict[int | None, tuple[RankLoader, ...]]
+) -> TrainedValidation | None:
     name = name_of(job, loader)
-    if not training or not _HELD_OUT.search(name) or _TRAINING.search(name):
+    if not _HELD_OUT.search(name) or _TRAINING.search(name) or any(map(trains, loader.source.passes)):
         return None
-    if any(map(trains, loader.source.passes)):
+    judged, training = _judged(loader, own)
+    if judged is None or not training:
         return None
-    once = [value for one in training for value in _of_first(one)]
+    trained, once = _trained(loader.process, training, every)
     if not _is_one_of_several(job, loader) and len(set(once)) >= DISTINCT * len(once):
         least = SPLIT_ANEW
     else:
         least = CONTAINED  # equal samples, or folds: some in common are no wonder
-    shown = tuple(_first(loader))
+    shown = _printed(judged)
     prints = [value for batch in shown for value in batch.samples]
     among = len(set(prints) & trained)
     if among < max(LEAST_SAMPLES, least * len(set(prints))) or len(set(prints)) < DISTINCT * len(prints):
@@ -71,8 +75,49 @@ def _of(job: Job, loader: RankLoader, training: list[RankLoader], trained: set[i
     if _HELD_OUT.search(words) and _TRAINING.search(words):
         return None  # "train_val_set": one set by its name
     return TrainedValidation(
-        loaders=(loader,), training=training[0], name=name, samples=among, of=len(set(prints)), shown=shown
+        loaders=(loader,), training=training[0][0], name=name, samples=among, of=len(set(prints)), shown=shown
     )
+
+
+def _judged(
+    loader: RankLoader, own: Sequence[RankLoader]
+) -> tuple[LoaderPass | None, tuple[tuple[RankLoader, LoaderPass], ...]]:
+    """Returns the first pass of a loader that has training before it, and the passes that trained what it judges.
+
+    Those went straight before it: in a cross-validation what other folds trained on, and in tests of what is trained
+    on next the passes after it, are none of its model's.
+    """
+    passes = sorted(((one, each) for each in own for one in each.source.passes), key=lambda pair: pair[0].began_s)
+    for judged in loader.source.passes:
+        before = [(each, one) for one, each in passes if one.began_s <= judged.began_s and each is not loader]
+        while before and not trains(before[-1][1]):
+            before.pop()  # another loader that is not trained on: for tests, beside the one for validation
+        straight = list(takewhile(lambda pair: trains(pair[1]), reversed(before)))
+        if straight and _printed(judged):
+            sources = {id(each.source) for each, _ in straight}
+            return judged, tuple(pair for pair in before if id(pair[0].source) in sources and trains(pair[1]))
+    return None, ()
+
+
+def _trained(
+    process: JobProcess,
+    training: Sequence[tuple[RankLoader, LoaderPass]],
+    every: dict[int | None, tuple[RankLoader, ...]],
+) -> tuple[set[int], list[int]]:
+    """Returns the samples of these passes, on ranks that train the same model too, and those of first passes."""
+    latest: dict[tuple[tuple[Frame, ...], int], int] = {}
+    for each, one in training:
+        latest[each.key] = max(one.number, latest.get(each.key, 0))
+    ranks = {process.rank}.union(*(group.ranks for group in gradient_groups(process)))
+    read = [
+        one
+        for rank in ranks
+        for each in every.get(rank, ())
+        for one in each.source.passes
+        if one.number <= latest.get(each.key, -1) and trains(one)
+    ]
+    trained = {value for one in read for batch in _printed(one) for value in batch.samples}
+    return trained, [value for one in read if not one.number for batch in _printed(one) for value in batch.samples]
 
 
 def _is_one_of_several(job: Job, loader: RankLoader) -> bool:
@@ -81,12 +126,6 @@ def _is_one_of_several(job: Job, loader: RankLoader) -> bool:
     return any(one.index for one in every if one.source.built == loader.source.built)
 
 
-def _of_first(loader: RankLoader) -> Iterator[int]:
-    """Yields the prints of the samples of the first pass."""
-    yield from (value for batch in _first(loader) for value in batch.samples)
-
-
-def _first(loader: RankLoader) -> Iterator[BatchPrint]:
-    """Yields what was printed of the first pass."""
-    for one in loader.source.passes[:1]:
-        yield from (batch for batch in one.log if not batch.constant)
+def _printed(one: LoaderPass) -> tuple[BatchPrint, ...]:
+    """Returns what was printed of a pass."""
+    return tuple(batch for batch in one.log if not batch.constant)

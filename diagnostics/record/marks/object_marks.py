@@ -65,4 +65,25 @@ class UnevenPasses:
     backward: tuple[Frame, ...]
 
 
-ObjectMark = RatesLost | ContainerGrows | NumberedNames | UnevenPasses
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldGenerator:
+    """A random generator that the program holds, and its states in three steps: it was drawn from in each."""
+
+    path: str  # "path.rng"
+    name: str
+    owner: str
+    file: str
+    states: tuple[int, ...]
+    seed: int | None  # that it was given last, where it says so
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generators:
+    """Those of a process at the last of three steps, and the seed of torch's own generator."""
+
+    step: int
+    seed: int | None
+    held: tuple[HeldGenerator, ...]
+
+
+ObjectMark = RatesLost | ContainerGrows | NumberedNames | UnevenPasses | Generators
