@@ -32,6 +32,15 @@ class ProgramPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoopSpan:
+    """A loop in a source file, from its first to its last line."""
+
+    file: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DivergenceQuery:
     """The question: since `agreed` the ranks `here` came to `here_at`, and the ranks `there` to `there_at`."""
 
@@ -42,6 +51,7 @@ class DivergenceQuery:
     there_at: ProgramPoint
     # Exceptions that a rank of `here` caught since, their tracebacks; what it left by sys.exit and the like
     caught: tuple[tuple[Frame, ...], ...] = ()
+    loop: LoopSpan | None = None  # whose turns differed in number: the ways parted in it
 
 
 class StatementKind(StrEnum):

@@ -22,6 +22,7 @@ from diagnostics.dynamic.divergence.divergence import (
     StatementKind,
 )
 from diagnostics.dynamic.divergence.indirect_causes import indirect_causes, library_call
+from diagnostics.dynamic.divergence.loop_turns import loop_lines, may_end_a_round
 from diagnostics.dynamic.divergence.path_search import FAR, PathSearch
 from diagnostics.dynamic.divergence.same_site import same_site_causes
 from diagnostics.dynamic.divergence.search_states import SearchTarget, State
@@ -53,6 +54,16 @@ def divergence_points(
     sources: SourceStore, parting: DivergenceQuery, agent_folders: Collection[str] = ()
 ) -> tuple[DivergencePoint, ...]:
     """Returns the statements at which the ways of the ranks can part, best first; () where nothing can be said."""
+    found = _all_points(sources, parting, agent_folders)
+    if parting.loop is None:
+        return found
+    inside = [replace(one, score=_unsure(one.score)) for one in found if may_end_a_round(parting.loop, one)]
+    return (*inside, *loop_lines(sources, parting.loop))[:MOST_DECISIONS]
+
+
+def _all_points(
+    sources: SourceStore, parting: DivergenceQuery, agent_folders: Collection[str]
+) -> tuple[DivergencePoint, ...]:
     paths = [place.path for place in (parting.agreed, parting.here_at, parting.there_at) if place is not None]
     program = CallGraph(sources, own_files([*paths, *parting.caught], agent_folders))
     here, there = _goal(parting.here_at, program), _goal(parting.there_at, program)

@@ -22,20 +22,23 @@ from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_before, counts_of, exceptions_caught
+from diagnostics.dynamic.divergence.loop_turns import partition_by_turns
 from diagnostics.dynamic.divergence.shifted_calls import shifted
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
 FEWEST = 2  # rounds that make a habit
+_MESSAGES = (OperationKind.SEND, OperationKind.RECV)
 
 
 def partition_by_history(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks did what they never did before, None where nothing of the kind tells."""
+    peers = any(one.wait is not None and one.wait.kind in _MESSAGES for one in deadlock.positions)
     return (
         _made_apart(job, deadlock)
         or shifted(job, deadlock)
-        or _unlike_before(job, deadlock)
+        or (peers and (_unlike_before(job, deadlock) or partition_by_turns(job, deadlock)))
         or _other_group(job, deadlock)
         or _other_arguments(job, deadlock)
     )
@@ -82,10 +85,6 @@ def _is_in(one: RankState, call: CollectiveCall) -> bool:
 
 def _unlike_before(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks, of those that send and receive, left out what they did in every round before."""
-    if not any(
-        one.wait is not None and one.wait.kind in (OperationKind.SEND, OperationKind.RECV) for one in deadlock.positions
-    ):
-        return None
     breaks = {one.rank: _break(job, one) for one in deadlock.positions}
     here = tuple(one for one in deadlock.positions if breaks[one.rank] is not None)
     there = tuple(one for one in deadlock.positions if breaks[one.rank] is None)
