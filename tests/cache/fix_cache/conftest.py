@@ -44,7 +44,7 @@ Fix = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def fix(tmp_path: Path) -> Fix:
-    """Runs `ups-doctor fix-cache ARGUMENTS` in tmp_path, without a terminal; a fork where nothing differs at its start."""
+    """Runs `ups-doctor fix-cache ARGUMENTS` in tmp_path, without a terminal; by a fork unless options are given."""
 
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
         if not options:
