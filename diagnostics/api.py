@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from diagnostics.command_folder import CommandFolder
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
     from diagnostics.core.findings import Finding, Severity, Verdict
-    from diagnostics.core.imports import without_garbage_collection
     from diagnostics.core.strict_yaml import Located, Range, build, load
+    from diagnostics.imports import without_garbage_collection
     from diagnostics.machine.host.free_space import free_space
     from diagnostics.preflight.setup import check
     from diagnostics.supervisor.supervise import WatchOptions, watch
@@ -51,7 +51,7 @@ _HOMES = {
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),
     "diagnostics.core.findings": ("Finding", "Severity", "Verdict"),
-    "diagnostics.core.imports": ("without_garbage_collection",),
+    "diagnostics.imports": ("without_garbage_collection",),
     "diagnostics.preflight.setup": ("check",),
     "diagnostics.machine.host.free_space": ("free_space",),
     "diagnostics.core.strict_yaml": ("Located", "Range", "build", "load"),

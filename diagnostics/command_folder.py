@@ -12,8 +12,8 @@ from types import ModuleType
 
 import click
 
-from diagnostics.core.imports import without_garbage_collection
 from diagnostics.core.spelling import nearest
+from diagnostics.imports import without_garbage_collection
 
 
 class CommandFolder(click.Group):

@@ -7,6 +7,8 @@ import re
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -174,17 +176,48 @@ def name_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yields every module a file imports, also inside functions; `from a import b` gives a and a.b."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the tests ask of a file: its parse tree takes a second of each test's, and more memory than all of these."""
+
+    docstring: str
+    imports: tuple[str, ...]  # also inside functions; `from a import b` gives a and a.b
+    calls: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+@cache
+def source_of(path: Path) -> Source:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
+    return Source(
+        docstring=ast.get_docstring(tree) or "",
+        imports=tuple(name for node in nodes for name in imported_by(node, path)),
+        calls=tuple(name for node in nodes if isinstance(node, ast.Call) if (name := dotted(node.func))),
+        classes=tuple(node.name for node in tree.body if isinstance(node, ast.ClassDef)),
+    )
+
+
+def imported_by(node: ast.AST, path: Path) -> Iterator[str]:
     package = name_of(path) if path.name == "__init__.py" else name_of(path).rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package.rsplit(".", node.level - 1)[0] if node.level else ""
-            module = ".".join(filter(None, [above, node.module]))
-            yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        above = package.rsplit(".", node.level - 1)[0] if node.level else ""
+        module = ".".join(filter(None, [above, node.module]))
+        yield module
+        yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def dotted(node: ast.expr) -> str:
+    """Returns `a.b.c` as it is written, `.c` for a member of anything else, "" for what has no name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    return f"{dotted(node.value)}.{node.attr}" if isinstance(node, ast.Attribute) else ""
+
+
+def imported(path: Path) -> tuple[str, ...]:
+    return source_of(path).imports
 
 
 def part(module: str) -> str:
@@ -326,10 +359,7 @@ def test_text_goes_out_to_the_terminal_in_one_place() -> None:
     outlets = {"print", "click.echo", "click.secho", "click.confirm", "click.prompt"}
     outlets |= {f"sys.{stream}{part}.write" for stream in ("stdout", "stderr") for part in ("", ".buffer")}
     found = [
-        f"{name_of(path)} calls {ast.unparse(node.func)}"
-        for path in DOCTOR
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in outlets
+        f"{name_of(path)} calls {called}" for path in DOCTOR for called in source_of(path).calls if called in outlets
     ]
     assert found == ["diagnostics.core.console calls click.confirm"]
 
@@ -348,8 +378,8 @@ def test_real_machines_are_made_in_one_place() -> None:
     found = [
         name_of(path)
         for path in DOCTOR
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "this_machine"
+        for called in source_of(path).calls
+        if called.rpartition(".")[2] == "this_machine"
     ]
     assert found == ["diagnostics.machine.this"]
 
@@ -411,12 +441,7 @@ def test_every_folder_says_what_lives_in_it() -> None:
 
 
 def test_one_public_class_has_one_name() -> None:
-    names = Counter(
-        node.name
-        for path in DOCTOR
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-    )
+    names = Counter(name for path in DOCTOR for name in source_of(path).classes if not name.startswith("_"))
     assert sorted(name for name, count in names.items() if count > 1) == []
 
 
@@ -438,7 +463,7 @@ def test_paths_in_pages_and_docstrings_exist() -> None:
     there |= {"/".join(parts[start:end]) + "/" for parts in names for end in range(len(parts)) for start in range(end)}
     of_a_run = {"agents/", "captures/", "sources/", "record/before/", "plots/", "tensorboard/", "val/"}
     pages = {name: (PROJECT / name).read_text() for name in ("README.md", "ARCHITECTURE.md", "tests/README.md")}
-    heads = {name_of(path): ast.get_docstring(ast.parse(path.read_text())) or "" for path in [*DOCTOR, *TRAINER]}
+    heads = {name_of(path): source_of(path).docstring for path in [*DOCTOR, *TRAINER]}
     found = [
         f"{name}: {path}"
         for name, text in {**pages, **heads}.items()

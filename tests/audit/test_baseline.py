@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_python import doctor
 
 LAUNCH = "torchrun --nproc-per-node 2 train.py | tee train.log\n"
 AGAIN = "torchrun --nproc-per-node 4 other.py | tee other.log\n"
 
 
 def audit(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    start = "from diagnostics.cli import main; main()"
-    command = [sys.executable, "-c", start, "audit", "--no-cache", "--jobs", "1", *words]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    ended = doctor("audit", "--no-cache", "--jobs", "1", *words, env=os.environ, cwd=folder, deadline_s=60)
+    said = (ended.stdout.decode(), ended.stderr.decode())
+    return subprocess.CompletedProcess(ended.args, ended.returncode, *said)
 
 
 def git(folder: Path, *words: str) -> None:

@@ -42,9 +42,9 @@ def import_training() -> None:
 
 
 def import_doctor() -> None:
-    """What `ups-doctor run` imports, from its command line to its pages."""
+    """What `ups-doctor run` imports, from its command line to its pages, and what other commands begin with."""
     from diagnostics import diagnosis
-    from diagnostics.commands import run  # noqa: F401
+    from diagnostics.commands import audit, fix_cache, run  # noqa: F401
     from diagnostics.core.registry import discover
     from diagnostics.report import html_page, run_sections  # noqa: F401
 

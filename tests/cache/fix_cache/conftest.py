@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_python import doctor
 
 WRITER = Path(__file__).parents[2] / "zoo" / "cache_writer.py"
 DOCTOR = (sys.executable, "-m", "diagnostics")
@@ -43,9 +44,13 @@ Fix = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def fix(tmp_path: Path) -> Fix:
-    """Runs `ups-doctor fix-cache ARGUMENTS` in tmp_path, without a terminal."""
+    """Runs `ups-doctor fix-cache ARGUMENTS` in tmp_path, without a terminal; by a fork unless options are given."""
 
     def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+        if not options:
+            ended = doctor("fix-cache", *map(str, arguments), env=os.environ, cwd=tmp_path, deadline_s=120)
+            said = (ended.stdout.decode(), ended.stderr.decode())
+            return subprocess.CompletedProcess(ended.args, ended.returncode, *said)
         command = [*COMMAND, *map(str, arguments)]
         return subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
