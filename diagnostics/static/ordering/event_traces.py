@@ -55,6 +55,8 @@ class _Building:
     project: Project
     _plans: dict[tuple[int, bool], tuple[EvaluationStep, ...]] = field(default_factory=dict)
     _reaching: set[int] = field(default_factory=set)
+    _entered: dict[tuple[int, bool], tuple[Function, ...]] = field(default_factory=dict)
+    _near: dict[int, bool] = field(default_factory=dict)
 
     def all(self) -> tuple[Trace, ...]:
         interesting = self._interesting()
@@ -112,12 +114,20 @@ class _Building:
         """Returns the project's functions that a planned call runs, as far as they reach something interesting."""
         if not isinstance(one.syntax, ast.Call):
             return ()
-        found = self.project.targets(one.syntax, function) or tuple(passed_function(one.syntax, function, self.project))
-        return tuple(
-            target
-            for target in found
-            if (id(target) in self._reaching or _is_near(target)) and (one.looped or not is_generator(target))
-        )
+        asked = (id(one.syntax), one.looped)
+        if asked not in self._entered:
+            targets = self.project.targets(one.syntax, function)
+            self._entered[asked] = tuple(
+                target
+                for target in targets or passed_function(one.syntax, function, self.project)
+                if (id(target) in self._reaching or self._is_near(target)) and (one.looped or not is_generator(target))
+            )
+        return self._entered[asked]
+
+    def _is_near(self, function: Function) -> bool:
+        if id(function) not in self._near:
+            self._near[id(function)] = _is_near(function)
+        return self._near[id(function)]
 
     def imported(self, node: ast.AST, function: Function) -> Iterator[Function]:
         """Yields the modules of the project that an import runs, as far as they do something interesting."""
