@@ -142,7 +142,7 @@ class CallEvaluation(ForeignCalls):
     ) -> Value:  # fmt: skip
         """Notes a call that leaves the project; returns what it gives."""
         made = Made(name, owner, tuple(args), keywords or NO_KEYWORDS, node, scope.function)
-        self.state.happened(name, node, scope.function, owner=owner, args=args, keywords=keywords, value=made)
+        self.state.happened(name, node, scope.function, owner=owner, args=made.args, keywords=keywords, value=made)
         return made
 
     # ------------------------------------------------------------------ the project
