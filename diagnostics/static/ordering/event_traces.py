@@ -38,6 +38,7 @@ class _Activation:
     function: Function
     meanings: dict[str, BranchArm | bool]
     lines: range | None = None  # of a context manager: those before its yield, or those behind
+    arms: dict[int, BranchArm | None] = field(default_factory=dict)  # of its plan, by their ids, as they are here
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +254,9 @@ class _Tracing:
                 if known != (arm.taken == "yes"):
                     return None
                 continue
-            one = self._arm(arm, here)
+            if id(arm) not in here.arms:
+                here.arms[id(arm)] = self._arm(arm, here)
+            one = here.arms[id(arm)]
             if one is not None:
                 found.append(one)
         return tuple(found)
@@ -265,7 +268,7 @@ class _Tracing:
         if known is not None:
             same = arm.taken == "yes"
             return known if same else replace(known, taken="no" if known.taken == "yes" else "yes")
-        return arm if arm.shared else replace(arm, test=f"{here.number}:{arm.test}")
+        return arm if arm.shared else BranchArm(f"{here.number}:{arm.test}", arm.taken, arm.shared, arm.syntax)
 
 
 def _defaults(function: Function) -> dict[str, ast.expr]:
