@@ -38,7 +38,6 @@ class _Activation:
     function: Function
     meanings: dict[str, BranchArm | bool]
     lines: range | None = None  # of a context manager: those before its yield, or those behind
-    arms: dict[int, BranchArm | None] = field(default_factory=dict)  # of its plan, by their ids, as they are here
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,6 @@ class _Building:
     project: Project
     _plans: dict[tuple[int, bool], tuple[EvaluationStep, ...]] = field(default_factory=dict)
     _reaching: set[int] = field(default_factory=set)
-    _entered: dict[tuple[int, bool], tuple[Function, ...]] = field(default_factory=dict)
-    _near: dict[int, bool] = field(default_factory=dict)
 
     def all(self) -> tuple[Trace, ...]:
         interesting = self._interesting()
@@ -115,20 +112,12 @@ class _Building:
         """Returns the project's functions that a planned call runs, as far as they reach something interesting."""
         if not isinstance(one.syntax, ast.Call):
             return ()
-        asked = (id(one.syntax), one.looped)
-        if asked not in self._entered:
-            targets = self.project.targets(one.syntax, function)
-            self._entered[asked] = tuple(
-                target
-                for target in targets or passed_function(one.syntax, function, self.project)
-                if (id(target) in self._reaching or self._is_near(target)) and (one.looped or not is_generator(target))
-            )
-        return self._entered[asked]
-
-    def _is_near(self, function: Function) -> bool:
-        if id(function) not in self._near:
-            self._near[id(function)] = _is_near(function)
-        return self._near[id(function)]
+        found = self.project.targets(one.syntax, function) or tuple(passed_function(one.syntax, function, self.project))
+        return tuple(
+            target
+            for target in found
+            if (id(target) in self._reaching or _is_near(target)) and (one.looped or not is_generator(target))
+        )
 
     def imported(self, node: ast.AST, function: Function) -> Iterator[Function]:
         """Yields the modules of the project that an import runs, as far as they do something interesting."""
@@ -254,9 +243,7 @@ class _Tracing:
                 if known != (arm.taken == "yes"):
                     return None
                 continue
-            if id(arm) not in here.arms:
-                here.arms[id(arm)] = self._arm(arm, here)
-            one = here.arms[id(arm)]
+            one = self._arm(arm, here)
             if one is not None:
                 found.append(one)
         return tuple(found)
@@ -268,7 +255,7 @@ class _Tracing:
         if known is not None:
             same = arm.taken == "yes"
             return known if same else replace(known, taken="no" if known.taken == "yes" else "yes")
-        return arm if arm.shared else BranchArm(f"{here.number}:{arm.test}", arm.taken, arm.shared, arm.syntax)
+        return arm if arm.shared else replace(arm, test=f"{here.number}:{arm.test}")
 
 
 def _defaults(function: Function) -> dict[str, ast.expr]:
