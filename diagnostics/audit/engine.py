@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
 from diagnostics.audit import time_limit, workers
+from diagnostics.audit.executed import asks_runs
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit, Crash, Found, in_order
 from diagnostics.audit.rule import Violation
@@ -70,7 +71,8 @@ def _answers(
     if jobs > 1 and workers.pays(tasks):
         with contextlib.suppress(Exception, OutOfTimeError), at_most(limit_s):  # each rule that needs it will say so
             _ = project.calls_by_canonical  # what all rules need is worked out before the processes part
-        return list(workers.answers(tasks, ask, jobs))
+        running = {code for code, rule in rules.items() if asks_runs(rule)}
+        return list(workers.answers(tasks, ask, jobs, running))
     return [ask(code, file) for code, file in tasks]
 
 

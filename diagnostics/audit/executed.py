@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import ModuleType
 
 from diagnostics.audit.rule import ExplanationStep, Violation, step
 from diagnostics.core.findings import Confidence
@@ -35,6 +36,11 @@ def also(
         if one.file is file and (one.line, one.column) not in told:
             told.add((one.line, one.column))
             yield one
+
+
+def asks_runs(rule: ModuleType) -> bool:
+    """Whether a rule asks what scripts do when they are run, as its imports say."""
+    return any(one is also or one is executions for one in vars(rule).values())
 
 
 def _answers(asked: Asked, project: Project, uncalled: bool) -> Sequence[Violation]:

@@ -1,8 +1,9 @@
 """Asks rules in forked processes: they share the syntax trees, and one that dies takes one answer with it.
 
-What one rule works out about a project the next one of its kind needs, too. So a process takes all rules whose codes
-begin alike, and then the next such unit. It says which rule it asks about which file before it does, and what came of
-it after; a line of JSON each.
+What one rule works out about a project the next one of its kind needs, too. So a process takes all rules of a unit, and
+then the next unit: those that ask what the project's programs do when they are run are one, since running them takes
+longest and would be done again in each process; of the others, those whose codes begin alike. It says which rule it
+asks about which file before it does, and what came of it after; a line of JSON each.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import selectors
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, TypeAlias
@@ -34,10 +35,15 @@ def pays(tasks: Sequence[Task]) -> bool:
     return sum({file.shown: len(file.text) for _, file in tasks}.values()) > ENOUGH
 
 
-def answers(tasks: Sequence[Task], ask: Ask, jobs: int) -> Iterator[Answer]:
-    """Yields what `ask` answers, from `jobs` processes."""
-    in_order = sorted(tasks, key=lambda task: (not task[0].startswith(LONGEST), task[0]))
-    units = [list(several) for _, several in groupby(in_order, key=lambda task: task[0][:3])]
+def answers(tasks: Sequence[Task], ask: Ask, jobs: int, running: Container[str] = ()) -> Iterator[Answer]:
+    """Yields what `ask` answers, from `jobs` processes. `running`: codes of rules about programs that are run."""
+
+    def unit(task: Task) -> tuple[int, str]:
+        code = task[0]
+        return (0, "") if code in running else (1 if code.startswith(LONGEST) else 2, code[:3])
+
+    in_order = sorted(tasks, key=lambda task: (unit(task), task[0]))
+    units = [list(several) for _, several in groupby(in_order, key=unit)]
     with _Pool(units, ask) as pool:
         for _ in range(min(jobs, len(units))):
             pool.start([])

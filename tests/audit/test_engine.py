@@ -12,8 +12,10 @@ from rules_for_tests import LINES, WAITS, dies, fails, python, rule
 
 from diagnostics.audit import workers
 from diagnostics.audit.engine import audit
+from diagnostics.audit.executed import asks_runs
 from diagnostics.audit.found import Audit, Crash
 from diagnostics.audit.rule import Violation
+from diagnostics.audit.run import rules_of_files
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -86,6 +88,31 @@ def test_workers_answer_as_one_process_does() -> None:
     alone, together = audit(files, rules), audit(files, rules, jobs=3)
     assert [one.hit for one in together.found] == [one.hit for one in alone.found]
     assert sorted(one.path for one in together.crashed) == [file.shown for file in files]
+
+
+def test_rules_about_programs_that_are_run_are_asked_in_one_process() -> None:
+    running, file = {"A101", "A311", "A502"}, python("train.py", "x = 1\n")
+    last_was_asked, tell = os.pipe()
+
+    def ask(code: str, file: ProjectFile) -> workers.Answer:
+        if code == "A101":  # the other process takes every unit that is left, meanwhile
+            os.read(last_was_asked, 1)
+        if code == "A401":
+            os.write(tell, b"x")
+        return [], [Crash(code=code, path=file.shown, reason=str(os.getpid()))]
+
+    tasks = [(code, file) for code in ("A101", "A205", "A311", "A401", "A502")]
+    crashed = [one for _, several in workers.answers(tasks, ask, 2, running) for one in several]
+    os.close(last_was_asked)
+    os.close(tell)
+    assert sorted(one.code for one in crashed) == [code for code, _ in tasks]
+    assert len({one.reason for one in crashed if one.code in running}) == 1
+    assert len({one.reason for one in crashed}) == 2
+
+
+def test_a_rule_that_asks_programs_that_are_run_is_known_by_its_imports() -> None:
+    asking = {code for code, one in rules_of_files().items() if asks_runs(one)}
+    assert {"A103", "A104", "A161", "A205"} & asking == {"A103", "A205"}
 
 
 @pytest.mark.usefixtures("always_workers")

@@ -61,8 +61,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         return
     for script in embedded_scripts(file):
         alone = _on_one_machine(script)
+        met = (alone or _shares_machines(script)) and _is_used(script)
         for ran in script.commands:
-            yield from _assigned(file, script, ran, (alone or _shares_machines(script)) and _is_used(script))
+            yield from _assigned(file, script, ran, met)
             for launch in launcher_calls(ran.words):
                 yield from _given(file, script, ran, launch, alone)
 

@@ -12,6 +12,7 @@ from diagnostics.static.execution.events import NO_GRAD, Entered
 from diagnostics.static.execution.foreign import ForeignCalls
 from diagnostics.static.execution.state import MOST_DEPTH
 from diagnostics.static.execution.values import (
+    NO_KEYWORDS,
     UNKNOWN,
     Class,
     Const,
@@ -140,8 +141,8 @@ class CallEvaluation(ForeignCalls):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """Notes a call that leaves the project; returns what it gives."""
-        made = Made(name, owner, tuple(args), keywords, node, scope.function)
-        self.state.happened(name, node, scope.function, owner=owner, args=args, keywords=keywords, value=made)
+        made = Made(name, owner, tuple(args), keywords or NO_KEYWORDS, node, scope.function)
+        self.state.happened(name, node, scope.function, owner=owner, args=made.args, keywords=keywords, value=made)
         return made
 
     # ------------------------------------------------------------------ the project

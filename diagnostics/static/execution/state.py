@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from diagnostics.static.execution.events import Entered, Event, Execution, Guard, OpenLoop, TriedBlock
 from diagnostics.static.execution.memory import Journal
-from diagnostics.static.execution.values import Items, Mapped, Scope, Value
+from diagnostics.static.execution.values import NO_KEYWORDS, Items, Mapped, Scope, Value
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 
@@ -69,7 +69,7 @@ class RunState:
                 function,
                 owner,
                 tuple(args),
-                keywords or {},
+                keywords or NO_KEYWORDS,
                 value,
                 self.loops,
                 self.guards,

@@ -13,6 +13,9 @@ MOST_CHOICES = 4
 MOST_SEEN = 400
 
 
+NO_KEYWORDS: Mapping[str, Value] = {}  # one for all values and events that have none; nobody writes to keywords
+
+
 class Value:
     """Anything. Values are compared by identity; `same` compares what they were made of."""
 
@@ -53,7 +56,7 @@ class Made(Value):
     name: str
     owner: Value | None = None
     args: Sequence[Value] = ()
-    keywords: Mapping[str, Value] = field(default_factory=dict)
+    keywords: Mapping[str, Value] = field(default_factory=lambda: NO_KEYWORDS)
     node: ast.AST | None = None
     function: Function | None = None
     fields: dict[str, Value] = field(default_factory=dict)

@@ -75,6 +75,8 @@ class Trace:
     @staticmethod
     def exclusive(one: CallEvent, other: CallEvent) -> bool:
         """Whether only one of the two happens in one run."""
+        if not one.arms or not other.arms:
+            return False
         taken = {arm.test: arm.taken for arm in one.arms}
         return any(taken.get(arm.test, arm.taken) != arm.taken for arm in other.arms)
 

@@ -97,7 +97,7 @@ class GroupQuerySite:
 def initialised_after(trace: Trace, event: CallEvent) -> CallEvent | None:
     """Returns the call that makes the group after an event in the same run; None where it may be there already."""
     for one in trace.where(starts_group):
-        if not trace.exclusive(one, event) and one.index < event.index:
+        if one.index < event.index and not trace.exclusive(one, event):
             return None
     later = (one for one in trace.named(*INIT) if one.index > event.index and not trace.exclusive(one, event))
     return next(later, None)

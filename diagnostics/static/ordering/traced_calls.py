@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.program.functions import Function, last_name
@@ -84,6 +85,7 @@ _SIDE = (
     )
 )
 _SAMPLER = re.compile(r"Dist\w{0,60}Sampler$")
+_NAMES = 20_000  # that are kept: a trace asks about the few names of a project again and again
 _HOMES = ("torch.", "accelerate.", "lightning.", "deepspeed.", "horovod.", "transformers.")
 
 
@@ -100,6 +102,7 @@ def is_core(call: ast.Call, function: Function, project: Project) -> bool:
     return last_name(call.func) in CORE_WORDS and event_name(call, function, project).startswith(_HOMES)
 
 
+@lru_cache(_NAMES)
 def is_recorded(name: str) -> bool:
     """Whether a trace holds calls of this name."""
     last = name.rpartition(".")[2]
@@ -108,11 +111,13 @@ def is_recorded(name: str) -> bool:
     return is_sampler(name) or starts_group(name)
 
 
+@lru_cache(_NAMES)
 def starts_group(name: str) -> bool:
     """Whether a call may start the default group: by a name known for it, or by what it is called."""
     return name in INIT or name in OTHER_INITS or _STARTS.search(name.rpartition(".")[2]) is not None
 
 
+@lru_cache(_NAMES)
 def is_sampler(name: str) -> bool:
     """Whether a call makes a sampler that deals out data over ranks."""
     return _SAMPLER.search(name) is not None
