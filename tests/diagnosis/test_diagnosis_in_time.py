@@ -110,7 +110,7 @@ def test_the_healthy_twin_leaves_no_gap_and_the_report_is_that_of_a_diagnosis_wi
     with_signature(says_nothing)
     report = examine_in_time(None, [log])
     plain = engine.examine_logs([log])
-    assert report.not_captured == plain.not_captured
+    assert (report.not_captured, report.notes) == (plain.not_captured, plain.notes)
     assert (report.findings, report.timeline, report.ranks) == (plain.findings, plain.timeline, plain.ranks)
 
 
@@ -152,6 +152,10 @@ def test_who_is_in_haste_gets_what_was_said_until_then(log: Path, with_signature
     gaps = [one for one in report.not_captured if one.startswith("signature ")]
     assert gaps[0].startswith("signature D000 twin: no answer within ")
     assert len(gaps) > 20
+    assert report.notes[0] == (
+        f"the diagnosis was cut short, and {len(gaps) - 1} known failures were not looked for"
+        ": ups-doctor diagnose FOLDER"
+    )
     assert {one.partition(": ")[2] for one in gaps[1:]} == {CLOSED}
     assert '"schema": 1' in (tmp_path / "report" / "report.json").read_text()
     timer.join()
