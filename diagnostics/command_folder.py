@@ -1,11 +1,14 @@
 """A click group whose commands are the files of a package: `scan_cache.py` with its `command` is `scan-cache`.
 
-Only the file of the command that was asked for is imported, so that one command's needs slow down no other.
+Only the file of the command that was asked for is imported, so that one command's needs slow down no other; the list
+of all is read from their sources.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
+import importlib.util
 import pkgutil
 import sys
 from types import ModuleType
@@ -31,13 +34,31 @@ class CommandFolder(click.Group):
         """Returns the command of one file; None where there is no such file, or it holds no command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        name = f"{self.package.__name__}.{cmd_name.replace('-', '_')}"
+        name = self._module(cmd_name)
         if name not in sys.modules:
             with without_garbage_collection():
                 importlib.import_module(name)
         module = sys.modules[name]
         command: click.Command | None = getattr(module, "command", None)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes each command with its first sentence, whole; click would cut it where the line ends."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._first_sentence(ctx, name)) for name in self.list_commands(ctx)])
+
+    def _module(self, name: str) -> str:
+        return f"{self.package.__name__}.{name.replace('-', '_')}"
+
+    def _first_sentence(self, ctx: click.Context, name: str) -> str:
+        """Returns what the function `command` of a file says first of itself, without importing it."""
+        spec = importlib.util.find_spec(self._module(name))
+        source = getattr(spec.loader, "get_source", lambda _: None)(spec.name) if spec is not None else None
+        for node in ast.parse(source or "").body:
+            if isinstance(node, ast.FunctionDef) and node.name == "command":
+                return " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
+        command = self.get_command(ctx, name)  # made in another way, or there is no source
+        return command.get_short_help_str(limit=1000) if command is not None else ""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -178,6 +178,11 @@ def _paths(paths: Iterable[Path], skipped: list[tuple[Path, OSError]]) -> Iterat
             raise UsageError(f"no such file or folder: {path}", hint=f"check the spelling: ls -l {path.parent}")
 
 
+def _is_record(folder: Path) -> bool:
+    """Whether `ups-doctor run` wrote a folder, which holds copies of the sources that it tells of."""
+    return folder.name == "record" and (folder / "job.json").is_file() and (folder / "agents").is_dir()
+
+
 def _walk(top: Path, seen: set[tuple[int, int]], skipped: list[tuple[Path, OSError]]) -> Iterator[Path]:
     """Yields the files below a folder; a folder reached twice, by a link, is read once."""
     left = [top]
@@ -196,5 +201,5 @@ def _walk(top: Path, seen: set[tuple[int, int]], skipped: list[tuple[Path, OSErr
             path = folder / entry.name
             if not is_folder(entry):
                 yield path
-            elif entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists():
+            elif entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists() and not _is_record(path):
                 left.append(path)

@@ -32,6 +32,8 @@ from diagnostics.report.run_report import RunReport
 
 HIDDEN = "-hidden"  # behind a code: asked about a failure that something hid
 NOTHING_IN_LOGS = "no failure stands in these logs, which does not prove that there was none"
+CUT_SHORT = "the diagnosis was cut short, and {} known failures were not looked for"
+AGAIN = ": ups-doctor diagnose FOLDER"  # that of the report
 FROM_LOGS = "no record: all this is read from log files, so nothing is more than likely"
 
 
@@ -212,7 +214,7 @@ def _report(
     kept = None if provisional else record.before()
     before = job_from_record(kept, ended=False) if kept is not None else None
     word = last_word(job, before, decide_on) if not provisional else LastWord(decision=decide_on(job, True), state=job)
-    return build_report(
+    report = build_report(
         job,
         record,
         word.decision,
@@ -223,6 +225,11 @@ def _report(
         began=began,
         now_s=time.time(),
     )
+    unasked = sum(one.endswith(asking.closed) for one in troubles) if asking is not None and asking.closed else 0
+    if not unasked:
+        return report
+    again = AGAIN if record.job is not None or record.agents else ""
+    return replace(report, notes=(CUT_SHORT.format(unasked) + again, *report.notes))
 
 
 def _at_most(surest: Confidence, match: Match) -> Match:

@@ -61,6 +61,13 @@ def test_what_is_installed_built_or_of_tools_is_left_out_unless_it_is_named(tmp_
     ]
 
 
+def test_the_copies_of_sources_in_the_doctors_own_records_are_left_out(tmp_path: Path) -> None:
+    project(tmp_path, a_py="", runs__7__record__sources__001_a_py="", record__b_py="")
+    (tmp_path / "runs" / "7" / "record" / "agents").mkdir()
+    (tmp_path / "runs" / "7" / "record" / "job.json").write_text("{}")
+    assert list(shown(tmp_path)) == ["a.py", "record/b.py"]
+
+
 def test_links_in_a_circle_and_folders_reached_twice_are_read_once(tmp_path: Path) -> None:
     project(tmp_path, pkg__a_py="")
     (tmp_path / "pkg" / "again").symlink_to(tmp_path / "pkg")

@@ -189,10 +189,20 @@ def test_the_command_line_shows_its_version_and_its_commands(tmp_path: Path) -> 
     assert all(f"\n  {name} " in shown for name in ("preflight", "explain", "scan-cache"))
 
 
-def test_nothing_slow_is_imported_for_help() -> None:
-    code = "import sys; from diagnostics.cli import doctor; doctor().commands; print(*sys.modules)"
+def test_the_list_of_commands_has_whole_sentences_and_imports_no_command() -> None:
+    code = (
+        "import sys; from diagnostics.cli import doctor\n"
+        "doctor().main(['--help'], standalone_mode=False)\n"
+        "print('MODULES', *sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment())
-    assert {"torch", "rich", "psutil", "numpy", "yaml", "pynvml"} & set(done.stdout.split()) == set()
+    said, _, modules = done.stdout.partition("MODULES ")
+    assert {"torch", "rich", "psutil", "numpy", "yaml", "pynvml"} & set(modules.split()) == set()
+    assert not [name for name in modules.split() if name.startswith("diagnostics.commands.")]
+    commands = said.partition("Commands:\n")[2]
+    assert "..." not in commands
+    assert {"run", "bisect-model", "top"} < set(re.findall(r"^  ([a-z-]+) ", commands, re.MULTILINE))
+    assert "from the FOLDER that `ups-doctor run` left or from its logs." in " ".join(commands.split())
 
 
 def test_explain_prints_the_plugins_own_text(tmp_path: Path) -> None:

@@ -232,6 +232,15 @@ def test_a_kill_that_no_counter_knows_is_from_outside() -> None:
     assert found.finding.confidence == "likely"
 
 
+def test_a_signal_that_batch_systems_send_before_the_end_is_told_with_the_handler_that_lacks() -> None:
+    found = killed_from_outside.match(a_job(a_process(signal=10, ended_by="unknown")))
+    assert told(found) == ("killed-externally", (0,), ())
+    assert found is not None
+    assert "a batch system sends it before the time is up" in found.finding.title
+    assert found.finding.fix is not None
+    assert found.finding.fix.text.startswith("save and stop in a handler of that signal")
+
+
 def test_a_kill_sent_by_another_rank_is_told_at_its_line() -> None:
     killer = a_process(1, rank=0, code=1, raised=(raised("RuntimeError: Connection closed by peer", "train.py:9"),))
     dead = a_process(2, rank=1, signal=9, ended_by="pid 1")

@@ -39,6 +39,7 @@ Traceback (most recent call last):
 KeyError: 'sample_17'
 """
 SOON = Thresholds(signature_deadline_s=0.5, diagnosis_deadline_s=20.0)
+HASTE_S = 12.0  # the user is given less; a busy machine may need as long
 
 
 def loops_in_python(job: Job) -> Match | None:
@@ -110,7 +111,7 @@ def test_the_healthy_twin_leaves_no_gap_and_the_report_is_that_of_a_diagnosis_wi
     with_signature(says_nothing)
     report = examine_in_time(None, [log])
     plain = engine.examine_logs([log])
-    assert report.not_captured == plain.not_captured
+    assert (report.not_captured, report.notes) == (plain.not_captured, plain.notes)
     assert (report.findings, report.timeline, report.ranks) == (plain.findings, plain.timeline, plain.ranks)
 
 
@@ -131,7 +132,13 @@ def test_a_fault_of_ours_is_raised_with_its_traceback(log: Path, monkeypatch: py
 
 
 def test_who_is_in_haste_gets_what_was_said_until_then(log: Path, with_signature: Any, tmp_path: Path) -> None:
-    with_signature(loops_in_python)
+    begun_reading, begun_writing = os.pipe()
+
+    def begins_and_loops(job: Job) -> Match | None:
+        os.write(begun_writing, b"x")
+        return loops_in_python(job)
+
+    with_signature(begins_and_loops)
     record = tmp_path / "report" / "record"
     record.mkdir(parents=True)
     (record / "job.json").write_text('{"command": ["x"], "cwd": "/", "started_ns": 1, "exit_code": 1, "ended_s": 1.0}')
@@ -139,22 +146,27 @@ def test_who_is_in_haste_gets_what_was_said_until_then(log: Path, with_signature
     asked_s: list[float] = []
 
     def ask() -> None:
+        os.read(begun_reading, 1)
         asked_s.append(time.monotonic())
         os.write(writing, b"x")
 
     def until_s() -> float | None:
-        return asked_s[0] + 3.0 if asked_s else None
+        return asked_s[0] + HASTE_S if asked_s else None
 
-    timer = threading.Timer(0.5, ask)
-    timer.start()
+    asker = threading.Thread(target=ask)
+    asker.start()
     report, _ = diagnose_in_time(tmp_path / "report", haste=Haste(until_s=until_s, wake=(reading,)))
-    assert time.monotonic() < asked_s[0] + 3.0
+    assert time.monotonic() < asked_s[0] + HASTE_S
     gaps = [one for one in report.not_captured if one.startswith("signature ")]
     assert gaps[0].startswith("signature D000 twin: no answer within ")
     assert len(gaps) > 20
+    assert report.notes[0] == (
+        f"the diagnosis was cut short, and {len(gaps) - 1} known failures were not looked for"
+        ": ups-doctor diagnose FOLDER"
+    )
     assert {one.partition(": ")[2] for one in gaps[1:]} == {CLOSED}
     assert '"schema": 1' in (tmp_path / "report" / "report.json").read_text()
-    timer.join()
+    asker.join()
 
 
 def test_reading_that_comes_to_no_end_is_one_sentence_and_a_short_report_stands(

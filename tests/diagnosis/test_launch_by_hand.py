@@ -366,6 +366,24 @@ def test_a_launcher_that_is_refused_is_the_line_that_starts_it(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("said", "advice"),
+    [
+        ("./run.sh: Permission denied", "make it executable, or start it through its interpreter"),
+        ("runs/: Permission denied", "runs/ is a folder: name the program in it"),
+        (".: Permission denied", ". is a folder: name the program in it"),
+        (
+            "torchrun: Permission denied",
+            "a folder of PATH holds torchrun, or may hold it, and this user may not use it",
+        ),
+    ],
+)
+def test_the_remedy_of_a_program_that_may_not_be_run_fits_its_kind(said: str, advice: str) -> None:
+    found = only(access_refused, made.a_job(output=said + "\n", facts={"exit_code": 126}))
+    assert found.finding.fix is not None
+    assert found.finding.fix.text.startswith(advice)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "AttributeError: `np.float_` was removed in the NumPy 2.0 release. Use `np.float64` instead.",

@@ -149,13 +149,20 @@ def test_a_disk_that_fills_while_the_job_runs_does_it_no_harm(tmp_path: Path) ->
     assert b"No space left" in ended.stderr
 
 
-def test_a_disk_without_any_room_does_the_job_no_harm(tmp_path: Path) -> None:
+def test_a_disk_without_any_room_does_the_job_no_harm_and_its_report_lies_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "small").mkdir()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     ended = _in_namespace(
         tmp_path, "mount -t tmpfs -o size=16k none small", *python("print('runs'); raise SystemExit(6)")
     )
     assert (ended.returncode, ended.stdout) == (6, b"runs\n")
-    assert b"No space left" in ended.stderr
+    (folder,) = (tmp_path / "temporary").iterdir()
+    said = f"ups-doctor: cannot write {tmp_path}/small/report: the disk is full; the report goes to {folder}\n"
+    assert ended.stderr.decode().startswith(said)
+    assert json.loads((folder / "report.json").read_text())["job_exit_code"] == 6
 
 
 def test_a_shared_memory_of_one_mib_does_no_harm(tmp_path: Path) -> None:

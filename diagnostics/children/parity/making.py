@@ -1,13 +1,15 @@
 """What a user's `make()` gives: a model, its loss, global batches, and where they want it, their own way to train."""
 
-import importlib
-import importlib.util
 import inspect
 import sys
 from dataclasses import is_dataclass
 from pathlib import Path
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+from ..inspection import targets
+from ..inspection.refusal import Refusal
 
 KEYS = ("model", "loss", "batches", "optimizer", "wrap", "shard", "train_step", "reference_step", "clip", "accumulate")
 
@@ -18,21 +20,19 @@ class RefusedError(Exception):
 
 def load(spec):
     """Returns what "module:make" or "path.py:make" names."""
-    where, _, name = spec.rpartition(":")
     sys.path.insert(0, str(Path.cwd()))
+    hook = register_optimizer_step_pre_hook(_trains)
     try:
-        if where.endswith(".py"):
-            path = Path(where).absolute()
-            sys.path.insert(0, str(path.parent))
-            found = importlib.util.spec_from_file_location(path.stem, str(path))
-            module = importlib.util.module_from_spec(found)
-            sys.modules[path.stem] = module
-            found.loader.exec_module(module)
-        else:
-            module = importlib.import_module(where)
-        return getattr(module, name)
-    except (ImportError, FileNotFoundError, AttributeError) as error:
-        raise RefusedError("%s: %s" % (spec, error)) from error
+        return targets.load(spec)
+    except Refusal as refusal:
+        raise RefusedError("; ".join(filter(None, (str(refusal), refusal.hint)))) from refusal
+    finally:
+        hook.remove()
+
+
+def _trains(optimizer, args, kwargs):
+    """Ends the import of a script that trains in it: its steps would be taken for those of the experiment."""
+    raise SystemExit("it takes optimizer steps while it is imported")
 
 
 def made(spec):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .module import start_agent, use_threads
 
-PACKAGE = "ups_doctor_parity"  # private: the job may own a package called `parity`
+PACKAGE = "ups_doctor_children"  # private: the job may own a package called `parity`
 
 
 def run(rank, world_size, arguments):
@@ -31,9 +31,9 @@ def run(rank, world_size, arguments):
 
 def _own(name):
     package = types.ModuleType(PACKAGE)
-    package.__path__ = [str(Path(__file__).parent.parent / "parity")]
+    package.__path__ = [str(Path(__file__).parent.parent)]
     sys.modules[PACKAGE] = package
-    return importlib.import_module("%s.%s" % (PACKAGE, name))
+    return importlib.import_module("%s.parity.%s" % (PACKAGE, name))
 
 
 def _exit_code(kind, arguments):
@@ -53,6 +53,7 @@ def _exit_code(kind, arguments):
 
 def _do(kind, arguments):
     if kind == "loop":
+        sys.argv = [arguments["request"]["make"].rpartition(":")[0]]  # what it takes for its command line is not ours
         _own("loop").run_or_refuse(arguments["request"])
         return
     sys.argv = list(arguments["argv"])

@@ -42,7 +42,13 @@ KILLS = {
 }  # fmt: skip
 _SLURM = re.compile(r"slurmstepd: error: .{0,300}CANCELLED AT .{0,100}?(DUE TO [A-Z ]{1,40})?\s{0,4}\*\*\*")
 _LAUNCHER_GOT = re.compile(r"got signal: (\d+)")
+_BEFORE_THE_LIMIT = (
+    "a batch system sends it before the time is up (Slurm's --signal), or somebody did, and nothing handled it",
+    "save and stop in a handler of that signal, or take --signal out of the batch script",
+)
 _MEANING = {
+    signal.SIGUSR1: _BEFORE_THE_LIMIT,
+    signal.SIGUSR2: _BEFORE_THE_LIMIT,
     signal.SIGKILL: ("somebody, or a limit of its container, killed it", "see who runs kill -9"),
     signal.SIGTERM: ("a scheduler, a container that stops, or somebody asked it to end", "see the scheduler's log"),
     signal.SIGINT: ("Ctrl-C or a signal that stands for it", "nothing, where it was meant"),

@@ -84,12 +84,27 @@ def _in_shell(job: Job) -> Match | None:
         failure_class=CLASS,
         title=f"{what} could not be executed: {found.string.strip()[:160]}",
         evidence=(Evidence(source="output of the job", observed=found.string.strip()[:300]),),
-        fix=Fix(text=f"make it executable, or start it through its interpreter: bash {what} or python {what}",
-                commands=(f"chmod +x {what}", f"ls -l {what}")),
+        fix=_fix_of_program(what, found.string),
         locations=distinct([at, *calls]),
         explains=[one.pid for one in job.processes if one.failed],
         began_s=0.0,
     )  # fmt: skip
+
+
+def _fix_of_program(what: str, said: str) -> Fix:
+    """A name without a folder was looked for in PATH: it is no file of the user's to be given to an interpreter."""
+    if what in (".", "..") or what.endswith("/") or "Is a directory" in said:
+        return Fix(text=f"{what} is a folder: name the program in it", commands=(f"ls -ld {what}",))
+    if "/" not in what:
+        return Fix(
+            text=f"a folder of PATH holds {what}, or may hold it, and this user may not use it: name {what} by its "
+            "full path, or take that folder out of PATH",
+            commands=(f"type -a {what}", "id"),
+        )
+    return Fix(
+        text=f"make it executable, or start it through its interpreter: bash {what} or python {what}",
+        commands=(f"chmod +x {what}", f"ls -l {what}"),
+    )
 
 
 def _fix(path: str) -> Fix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from contextlib import suppress
@@ -14,6 +15,7 @@ from diagnostics.machine.host.disks import MountedDisks
 from diagnostics.record.record import make_record_folder
 
 REPORTS = Path("reports")
+LEAST_FREE_BYTES = 1 << 18  # what one process reserves when it starts, and a report: else there is neither
 CLOSED = "closed"  # agent/areas.py looks for it
 PARTS = ("agents", "output", "captures", "sources")
 # Agents map their files into memory: on a file system of another machine that may hang a rank, or kill it.
@@ -85,10 +87,22 @@ def open_run_folder(wanted: Path | None, kind: str = "run") -> RunFolder:
         )
     try:
         folder = new_folder(REPORTS, kind=kind) if wanted is None else _made(wanted)
+        _refuse_full(folder)
         return _furnish(Path(os.path.realpath(folder)))
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=wanted or REPORTS)
         return _furnish(Path(os.path.realpath(temporary_folder("ups-doctor-run-"))), problem=refused.message)
+
+
+def _refuse_full(folder: Path) -> None:
+    """Raises OSError, and takes the new folder away, where not even one process's record would find room."""
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize < LEAST_FREE_BYTES:
+        with suppress(OSError):  # it holds what the user keeps there
+            (folder / "record").rmdir()
+        with suppress(OSError):
+            folder.rmdir()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _made(folder: Path) -> Path:
