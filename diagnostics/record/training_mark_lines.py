@@ -330,6 +330,11 @@ def _late(value: Mapping[str, Any], homes: Homes) -> loss_marks.ClippedLate:
     )  # fmt: skip
 
 
+def _overwritten(value: Mapping[str, Any], homes: Homes) -> loss_marks.LoadOverwritten:
+    tensors, changed, at = count_of(value.get("tensors")), count_of(value.get("changed")), value.get("at")
+    return loss_marks.LoadOverwritten(text_of(value.get("root")), tensors, changed, frames_of(at, homes))
+
+
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
@@ -339,6 +344,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
     "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows, "names": _numbered,
     "uneven-passes": _uneven, "generators": _generators, "loss-squashed": _squashed, "clipped-late": _late,
+    "load-overwritten": _overwritten,
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
 }  # fmt: skip

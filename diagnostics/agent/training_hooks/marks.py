@@ -12,7 +12,7 @@ import time
 from ..imports import when_imported
 from ..loss_graphs import saved_tensors, spread_differences, squashed_outputs, target_weights
 from ..object_hooks import grown_containers, held_generators, held_objects, numbered_names
-from ..torch_hooks import random_states, wrapped_models
+from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
     clipped_gradients,
@@ -179,7 +179,7 @@ def watch(agent, prints):
         leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
         module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
         state_loads, written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names,
-        random_states, saved_tensors, spread_differences, squashed_outputs, target_weights,
+        loaded_values, random_states, saved_tensors, spread_differences, squashed_outputs, target_weights,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

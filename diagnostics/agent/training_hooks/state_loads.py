@@ -9,6 +9,7 @@ import sys
 
 from ..imports import when_imported
 from ..patching import wrap_method
+from ..torch_hooks.loaded_values import LoadedValues
 from ..torch_hooks.wrapped_models import own_frames
 from .roots import unwrapped
 
@@ -76,9 +77,11 @@ def watch(marks):
                 given=unexpected[:SHOWN], wanted=missing[:SHOWN], at=own_frames(frame), step=marks.steps,
             )  # fmt: skip
             refused.add(id(module))
-        elif id(module) in refused:
+        elif not marks.steps and not marks.broken:
+            values.loaded(module, own_frames(frame))
+        if not nothing and id(module) in refused:
             refused.discard(id(module))
             marks.tell("something-loaded", model=id(module), step=marks.steps)
 
-    refused, own = set(), []
+    refused, own, values = set(), [], LoadedValues(marks.tell)
     when_imported(MODULE, lambda: wrap_method(sys.modules[MODULE].Module, "load_state_dict", loads, loaded))

@@ -1,4 +1,4 @@
-"""Marks of what a loss is given, by the graph behind it, and of limits that come too late. Pure."""
+"""Marks of what a loss is given, by the graph behind it, of limits that come too late, of loads in vain."""
 
 from __future__ import annotations
 
@@ -16,6 +16,16 @@ class LossSquashed:
     taken: str  # "LogSoftmaxBackward0"
     loss: float | None
     path: tuple[Frame, ...]  # of backward()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOverwritten:
+    """Weights that were loaded and had nothing in common with it when the first step came."""
+
+    root: str
+    tensors: int  # that were looked at
+    changed: int
+    path: tuple[Frame, ...]  # of the load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
