@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.implied import WORKER
 from diagnostics.static.execution.library import LOADER, SAME_ITEMS, SAMPLER, WRAPPERS
 from diagnostics.static.execution.values import Instance, Made, Name, Value, options, same, sources
 
 _HOME = "torch.distributed."
 _MOST_PARTS = 200
+_BESIDE = ("Thread", ".submit", ".apply_async", "hook", WORKER)
 _PARAMETERS = (".parameters", ".named_parameters")
 
 
@@ -50,6 +52,11 @@ def meets(event: Event) -> bool:
 def is_distributed(execution: Execution) -> bool:
     """Whether a script takes part in a process group."""
     return any(one.name == _HOME + "init_process_group" or one.name in WRAPPERS for one in execution.events)
+
+
+def runs_beside(event: Event) -> bool:
+    """Whether an event is in a thread, a hook or a data worker: not in the order of the program."""
+    return any(isinstance(one, Made) and one.name.endswith(_BESIDE) for one in event.contexts)
 
 
 def loader_of(value: Value | None) -> Made | None:

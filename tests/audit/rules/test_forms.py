@@ -30,7 +30,7 @@ NOT_FOUND = {
     "depth_unfreeze_after_wrap", "detector_oom_retry", "diffusion_ema_names", "fabric_plain_loader",
     "fsdp2_decorated_save", "gnn_ragged_gather", "lora_accelerate_main_wait", "mae_sampler_localrank",
     "memmap_build_race", "meter_property_on_chief", "moe_expert_group", "packed_text_stream",
-    "pose_accuracy_summed", "ppo_kl_stop", "reid_resume_lenient", "ring_attention_p2p", "slurm_echo_status",
+    "pose_accuracy_summed", "ppo_kl_stop", "reid_resume_lenient", "slurm_echo_status",
     "slurm_visible_localid", "spawn_free_port", "sweep_second_init", "two_node_localhost_rdzv",
     "unet_clip_scaled", "vocoder_gan_bypass", "wav2vec_layerdrop_static",
 }  # fmt: skip
