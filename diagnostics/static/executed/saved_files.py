@@ -125,10 +125,26 @@ def loaded_loosely(execution: Execution) -> Iterator[tuple[Event, Event]]:
             if isinstance(each, Made) and each.name == "torch.load"
         ]
         found = next(
-            (each for each in saves for load in loads if load.args and same_path(path_of(each), load.args[0])), None
+            (
+                each
+                for each in saves
+                for load in loads
+                if load.args
+                and (same_path(path_of(each), load.args[0]) or _renamed(execution, each, load.args[0]))
+                and _is_under_key(each.argument(0, "obj"), one.argument(0, "state_dict"), load)
+            ),
+            None,
         )
         if found is not None:
             yield one, found
+
+
+def _is_under_key(saved: Value | None, loaded: Value | None, load: Value) -> bool:
+    """Whether what is loaded from a saved dict may be a wrapper's state: its key is looked at where it is known."""
+    if not isinstance(saved, Mapped) or not isinstance(loaded, Made) or loaded.name != "[]" or loaded.owner is not load:
+        return True
+    key = loaded.args[0].value if isinstance(loaded.args[0], Const) else None
+    return key not in saved.fields or _of_wrapper(saved.fields[key])
 
 
 def _of_wrapper(value: Value | None) -> bool:
@@ -151,16 +167,16 @@ def loaded_onto_one_device(execution: Execution) -> Iterator[tuple[Event, Event]
         if one.argument(1, "map_location") is None and on_one_rank(one) is None:
             found = next((each for each in saves if on_one_rank(each) and same_path(path_of(each), path_of(one))), None)
             moved_away = found is None and next(
-                (each for each in saves if on_one_rank(each) and _renamed(execution, each, one)), None
+                (each for each in saves if on_one_rank(each) and _renamed(execution, each, path_of(one))), None
             )
             if found or moved_away:
                 yield one, found or moved_away  # type: ignore[misc] # one of them is
 
 
-def _renamed(execution: Execution, saved: Event, loaded: Event) -> bool:
+def _renamed(execution: Execution, saved: Event, loaded: Value | None) -> bool:
     """Whether what was saved is moved to the place that is loaded: os.replace(temporary, path)."""
     moves = [one for one in execution.events if one.name in ("os.replace", "os.rename", "shutil.move")]
-    return any(same_path(path_of(saved), one.argument(0, "src")) and same_path(path_of(loaded), one.argument(1, "dst"))
+    return any(same_path(path_of(saved), one.argument(0, "src")) and same_path(loaded, one.argument(1, "dst"))
                for one in moves)  # fmt: skip
 
 
