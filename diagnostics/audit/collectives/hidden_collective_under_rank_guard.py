@@ -32,8 +32,7 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
-from diagnostics.static.executed.one_rank import reached_by_some
-from diagnostics.static.executed.training import operation as operation_of
+from diagnostics.static.executed.one_rank import name_of, reached_by_some
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -57,7 +56,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
     for one in reached_by_some(execution):
-        name = operation_of(one.met) or "backward"
+        name = name_of(one.met)
         yield violation(
             home(one.through, project),
             one.through.node,

@@ -69,7 +69,7 @@ def built_by_all(execution: Execution) -> Iterator[tuple[Event, Event, Guard]]:
         if _keeps_others_out(one):
             return
         path = written_path(one) if at >= first else None
-        guard = next((each for each in one.guards if _finds(each, path)), None) if path is not None else None
+        guard = next((each for each in one.guards if _asks_for_a_file(each)), None) if path is not None else None
         if path is None or guard is None or not _is_of_all_ranks(one, path):
             continue
         for read in events[at + 1 :]:
@@ -90,14 +90,10 @@ def _keeps_others_out(event: Event) -> bool:
     return ordered or "lock" in last or last in ("acquire", "sleep", "wait_for_everyone")
 
 
-def _finds(guard: Guard, path: Value | None) -> bool:
-    """Whether a test asks whether the file is there."""
-    for one in sources(guard.test):
-        if isinstance(one, Made) and one.name.rpartition(".")[2] in _THERE:
-            asked = one.args[0] if one.args else one.owner
-            if same_path(path, asked):
-                return True
-    return False
+def _asks_for_a_file(guard: Guard) -> bool:
+    """Whether a test asks whether a file is there: this one, or one that is written with it."""
+    made = (one for one in sources(guard.test) if isinstance(one, Made))
+    return not guard.handler and any(one.name.rpartition(".")[2] in _THERE for one in made)
 
 
 def _is_of_all_ranks(event: Event, path: Value) -> bool:
@@ -108,7 +104,9 @@ def _is_of_all_ranks(event: Event, path: Value) -> bool:
     said += [Const(ast.unparse(by)) for each in event.frames
              for by in getattr(each.function.syntax, "decorator_list", ())]  # fmt: skip
     around = [one for one in event.contexts if not (isinstance(one, Made) and one.name in ("open", ".open"))]
-    known = not any(isinstance(each, Unknown) or _is_no_path(each) for each in found)
+    # What a caller gives is one for all, where its name says nothing of ranks.
+    given = [each for each in found if not (isinstance(each, Made) and each.name == "argument")]
+    known = not any(isinstance(each, Unknown) or _is_no_path(each) for each in given)
     return known and not around and not event.is_handled and not any(
         speaks_of_ranks(each) for each in (*found, *tests, *said)
     )  # fmt: skip

@@ -11,8 +11,8 @@ from typing import Any
 from diagnostics.agent.shared import operations
 from diagnostics.static.executed.training import meets, operation, runs_beside
 from diagnostics.static.execution.events import Event, Execution, Guard
-from diagnostics.static.execution.library import computed
-from diagnostics.static.execution.values import Const, Made, Name, OneOf, Value, truth
+from diagnostics.static.execution.library import WRAPPERS, computed
+from diagnostics.static.execution.values import Const, Made, Name, OneOf, Value, sources, truth
 
 _WORLD = 4  # processes that the tests are tried for
 _ALL = frozenset(range(_WORLD))
@@ -20,6 +20,13 @@ _RANKS = frozenset(["torch.distributed.get_rank", "rank", "torch.distributed.get
 _SIZES = frozenset(["torch.distributed.get_world_size"])
 _YES = frozenset(["torch.distributed.is_initialized", "torch.distributed.is_available"])
 _VARIABLES = {"RANK": None, "LOCAL_RANK": None, "SLURM_PROCID": None, "WORLD_SIZE": _WORLD}
+_SHARDS = frozenset(["fully_shard", "FullyShardedDataParallel", "parallelize_module", "distribute_tensor"])
+_STATES = frozenset(
+    [f"torch.distributed.checkpoint.state_dict.{one}" for one in (
+        "get_model_state_dict", "get_optimizer_state_dict", "get_state_dict", "set_model_state_dict", "set_state_dict")]
+    + ["torch.distributed.checkpoint.save", "torch.distributed.checkpoint.load"]
+)  # fmt: skip
+_OF_WRAPPERS = ("process_group", "device_mesh")
 _MOST_DEEP = 12
 # A test that may say whether ranks meet at all, or in which group they do.
 _OF_RANKS = re.compile(
@@ -39,14 +46,15 @@ class PartlyReached:
 
 def reached_by_some(execution: Execution) -> Iterator[PartlyReached]:
     """Yields each operation that some ranks alone come to, with none of its kind for the others."""
+    sharded = any(one.name.rpartition(".")[2] in _SHARDS for one in execution.events)
     found: list[tuple[Event, frozenset[int], Guard]] = []
     some: dict[str, set[int]] = {}
     unclear: set[str] = set()
     for one in execution.events:
-        if not meets(one) or not any(not each.handler for each in one.guards):
+        if not (meets(one) or (sharded and _gathers_state(one))) or not any(not each.handler for each in one.guards):
             continue
         who = _who(one)
-        name = operation(one) or "backward"
+        name = name_of(one)
         if who is None:
             unclear.add(name)
         elif who and who < _ALL:
@@ -54,10 +62,20 @@ def reached_by_some(execution: Execution) -> Iterator[PartlyReached]:
             guard = next(each for each in one.guards if _passing(each) not in (None, _ALL))
             found.append((one, who, guard))
     for one, _, guard in found:
-        name = operation(one) or "backward"
+        name = name_of(one)
         if name in operations.POINT_TO_POINT or some[name] == _ALL or name in unclear or _has_own_group(one):
             continue
         yield PartlyReached(met=one, guard=guard, through=_through(one, guard))
+
+
+def name_of(event: Event) -> str:
+    """Returns what an operation is called in a sentence."""
+    return operation(event) or event.name.rpartition(".")[2]
+
+
+def _gathers_state(event: Event) -> bool:
+    """Whether an event collects the state of a model that is sharded over the ranks."""
+    return event.name in _STATES
 
 
 def _who(event: Event) -> frozenset[int] | None:
@@ -148,6 +166,8 @@ def _number(value: Any) -> Const | None:
 def _has_own_group(event: Event) -> bool:
     """Whether an operation is one of a group that need not be that of all ranks."""
     groups = [one for name, one in event.keywords.items() if name in operations.GROUPS]
+    wrappers = [one for one in sources(event.owner) if isinstance(one, Made) and one.name in WRAPPERS]
+    groups += [one.keywords[name] for one in wrappers for name in _OF_WRAPPERS if name in one.keywords]
     given = any(not (isinstance(one, Const) and one.value is None) for one in groups)
     return given or "**" in event.keywords or any(_makes_group(one) for one in event.args)
 
