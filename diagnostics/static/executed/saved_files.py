@@ -193,6 +193,31 @@ def _holds_states(value: Value | None) -> bool:
     return any(one.name == ".state_dict" for one in found) and not any(one.name in (".cpu", ".to") for one in found)
 
 
+def bare_into_wrapper(execution: Execution) -> Iterator[tuple[Event, Event]]:
+    """Yields (load_state_dict, save) where the wrapper, whose keys begin with "module.", is given a bare model's."""
+    if any(_renames_keys(one) for one in execution.events):
+        return
+    for one in execution.named(".load_state_dict"):
+        strict, state = one.argument(1, "strict"), one.argument(0, "state_dict")
+        wrapper = wrapper_of(one.owner)
+        loose = isinstance(strict, Const) and strict.value is False
+        if wrapper is None or not loose or not wrapper.name.endswith("DistributedDataParallel"):
+            continue
+        key = state.args[0] if isinstance(state, Made) and state.name == "[]" else None
+        load = state.owner if key is not None and isinstance(state, Made) else state
+        if not isinstance(load, Made) or load.name != "torch.load" or not load.args:
+            continue
+        for saved in execution.named("torch.save"):
+            held = saved.argument(0, "obj")
+            if isinstance(held, Mapped) and isinstance(key, Const):
+                held = held.fields.get(key.value)
+            bare = isinstance(held, Made) and held.name == ".state_dict" and wrapper_of(held.owner) is None
+            path = load.args[0]
+            if bare and (same_path(path_of(saved), path) or _renamed(execution, saved, path)):
+                yield one, saved
+                break
+
+
 def loaded_from_others(execution: Execution, all_of: Sequence[Execution]) -> Iterator[tuple[Event, Event]]:
     """Yields (load_state_dict, save of another script): under that key each script of the project saves a wrapper's."""
     if any(_renames_keys(one) for one in execution.events):

@@ -29,10 +29,10 @@ NOT_FOUND = {
     "asr_bucket_epoch", "augment_worker_seed", "clip_gather_nograd", "collate_device_partial",
     "depth_unfreeze_after_wrap", "detector_oom_retry", "diffusion_ema_names", "fabric_plain_loader",
     "gnn_ragged_gather", "lora_accelerate_main_wait", "mae_sampler_localrank",
-    "moe_expert_group", "packed_text_stream",
-    "pose_accuracy_summed", "ppo_kl_stop", "reid_resume_lenient", "slurm_echo_status",
+    "packed_text_stream",
+    "pose_accuracy_summed", "ppo_kl_stop", "slurm_echo_status",
     "slurm_visible_localid", "spawn_free_port", "two_node_localhost_rdzv",
-    "unet_clip_scaled", "vocoder_gan_bypass", "wav2vec_layerdrop_static",
+    "vocoder_gan_bypass", "wav2vec_layerdrop_static",
 }  # fmt: skip
 # A fixed port beside Slurm's job number, a meter that is summed in place, a critic that the generator's step only asks.
 FALSE_ALARMS = {"slurm_visible_localid", "summarizer_reduced_metric", "vocoder_gan_bypass"}
