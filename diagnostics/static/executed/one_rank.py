@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ def reached_by_some(execution: Execution) -> Iterator[PartlyReached]:
     """Yields each operation that some ranks alone come to, with none of its kind for the others."""
     sharded = any(one.name.rpartition(".")[2] in _SHARDS for one in execution.events)
     found: list[tuple[Event, frozenset[int], Guard]] = []
-    some: dict[str, set[int]] = {}
+    some: dict[str, list[frozenset[int]]] = {}
     unclear: set[str] = set()
     for one in execution.events:
         if not (meets(one) or (sharded and _gathers_state(one))) or not any(not each.handler for each in one.guards):
@@ -58,12 +58,12 @@ def reached_by_some(execution: Execution) -> Iterator[PartlyReached]:
         if who is None:
             unclear.add(name)
         elif who and who < _ALL:
-            some.setdefault(name, set()).update(who)
+            some.setdefault(name, []).append(who)
             guard = next(each for each in one.guards if _passing(each) not in (None, _ALL))
             found.append((one, who, guard))
-    for one, _, guard in found:
+    for one, who, guard in found:
         name = name_of(one)
-        if name in operations.POINT_TO_POINT or some[name] == _ALL or name in unclear or _has_own_group(one):
+        if name in operations.POINT_TO_POINT or _others_come(who, some[name]) or name in unclear or _has_own_group(one):
             continue
         yield PartlyReached(met=one, guard=guard, through=_through(one, guard))
 
@@ -76,6 +76,11 @@ def name_of(event: Event) -> str:
 def _gathers_state(event: Event) -> bool:
     """Whether an event collects the state of a model that is sharded over the ranks."""
     return event.name in _STATES
+
+
+def _others_come(who: frozenset[int], some: Sequence[frozenset[int]]) -> bool:
+    """Whether other ranks come to such an operation, too, in a branch of their own: the last one may be rank 1."""
+    return frozenset().union(*some) == _ALL or any(who.isdisjoint(one) for one in some)
 
 
 def _who(event: Event) -> frozenset[int] | None:
@@ -173,7 +178,8 @@ def _has_own_group(event: Event) -> bool:
 
 
 def _makes_group(value: Value) -> bool:
-    return isinstance(value, Made) and value.name.rpartition(".")[2] in ("new_group", "get_group", "split_group")
+    last = value.name.rpartition(".")[2] if isinstance(value, Made) else ""
+    return last in operations.GROUP_MAKERS or last == "get_group"
 
 
 def _through(event: Event, guard: Guard) -> Event:
