@@ -13,6 +13,7 @@ from diagnostics.static.execution.values import Made
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 
+_INIT = "torch.distributed.init_process_group"
 Asked = Callable[[Execution, Project], Iterable[Violation]]
 
 
@@ -26,7 +27,8 @@ def also(
 ) -> Iterator[Violation]:
     """Yields what was found by reading, then what the runs show in `file`, where reading found nothing in it.
 
-    `uncalled`: also runs of what no script comes to; for what is wrong whatever happens before and behind it.
+    `uncalled`: also runs of what no script comes to; for what is wrong whatever happens before and behind it. Those
+    that begin the process group themselves are programs: nothing of the group's can have come before.
     """
     read = list(found)
     yield from read
@@ -47,9 +49,14 @@ def _answers(asked: Asked, project: Project, uncalled: bool) -> Sequence[Violati
     """Returns what a question finds in all scripts of a project, asked once: a rule is asked file by file."""
     known = _known(project)
     if asked not in known:
-        runs = [*executions(project), *(uncalled_executions(project) if uncalled else ())]
+        runs = [*executions(project), *(one for one in uncalled_executions(project) if uncalled or _is_program(one))]
         known[asked] = tuple(hit for one in runs for hit in asked(one, project))
     return known[asked]
+
+
+def _is_program(execution: Execution) -> bool:
+    """Whether a function that no script comes to is a program of its own, `main(data)`: it begins the group."""
+    return any(not one.is_handled for one in execution.named(_INIT))
 
 
 @per_project

@@ -208,3 +208,24 @@ def test_threads_processes_and_hooks_run_what_they_are_given(run: Run) -> None:
         "torch.load('f').register_hook(lambda grad: torch.cos(grad))\n"
     )
     assert [one.name for one in run(text).events if one.contexts] == ["torch.ones", "torch.cos"]
+
+
+def test_a_method_sees_the_names_around_its_class_and_not_those_of_its_class(run: Run) -> None:
+    text = "class Cache:\n    def open(self):\n        return open('a.json', 'w')\nCache().open()\n"
+    assert names(run(text)) == ["open"]
+
+
+def test_what_a_dict_comprehension_holds_is_known_by_its_keys(run: Run) -> None:
+    text = "table = {name: DataLoader([1]) for name in ('a', 'b')}\nfor name, one in table.items():\n    one.go(name)\n"
+    assert [told(one.args[0]) for one in run(text).named(".go")] == ["a", "b"]
+
+
+def test_an_operator_of_a_class_of_the_project_is_called(run: Run) -> None:
+    text = "class Meter:\n    def __iadd__(self, one):\n        one.seen()\n        return self\n"
+    found = run(text + "meter = Meter()\nfor one in DataLoader([1]):\n    meter += one\n")
+    assert told(only(found, ".seen").owner) == "item"
+
+
+def test_a_filter_that_nothing_decides_may_let_nothing_through(run: Run) -> None:
+    text = "failed = [one for one in DataLoader([1]) if one]\nif failed:\n    raise ValueError\ndist.barrier()\n"
+    assert "torch.distributed.barrier" in names(run(text))

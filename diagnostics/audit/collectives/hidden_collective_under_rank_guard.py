@@ -3,7 +3,8 @@
 What it does: flags branches on the rank which call something that makes all ranks meet, without its name telling so: a
 function of the project with a barrier somewhere below, `accelerator.save_state`, `trainer.save_checkpoint`,
 `trainer.evaluate`, `engine.save_checkpoint` of DeepSpeed, the state dict of an FSDP model, `metric.compute()`,
-`self.log(..., sync_dist=True)`, the forward of a wrapped model.
+`self.log(..., sync_dist=True)`, the forward of a wrapped model. Scripts are also run on values that are not known: a
+callback whose decorator lets rank 0 alone in is followed to the operation.
 
 Why it matters: "only rank 0 saves" is right for torch.save and wrong for these: the other ranks never come, and rank 0
 waits in the save until the timeout. The traceback then ends in a library.
@@ -26,10 +27,13 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings, steps_to
-from diagnostics.audit.rule import Violation, violation
+from diagnostics.audit.executed import also, home, shown
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
+from diagnostics.static.executed.one_rank import name_of, reached_by_some
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -47,6 +51,27 @@ CHECKLIST = "no save, evaluation or state dict that needs all ranks is called by
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the branches on the rank that call something in which all ranks meet."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for one in reached_by_some(execution):
+        name = name_of(one.met)
+        yield violation(
+            home(one.through, project),
+            one.through.node,
+            f"only ranks that pass a test come here, and {name}() behind it needs all of them: who comes waits for the "
+            "others until the timeout",
+            "call on every rank what makes them meet, and keep under the test only what writes or prints",
+            steps=(
+                step(project.file_with(one.guard.function), one.guard.node, "decides which ranks come"),
+                shown(one.met, project, f"{name}(): every rank has to come here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for one in partings(file, project, DivergenceShape.ARM, DivergenceShape.LOOP):
         if one.ranks is None or one.there is not None or one.here.meeting is SyncKind.GROUP or not one.here.hidden:
             continue

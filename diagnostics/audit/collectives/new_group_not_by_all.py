@@ -33,7 +33,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import SyncKind
@@ -105,6 +105,8 @@ def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates
             return value
         if isinstance(value, ast.Call) and any(tests.differs(one, function) for one in _given(value)):
             return value
+        if any(tests.differs(one, function) for one in _looked_for(value)):
+            return value
     arms = [
         node
         for node in function.nodes_of(ast.If)
@@ -117,6 +119,17 @@ def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates
         if all(inside):
             return arm.test
     return None
+
+
+def _looked_for(value: ast.expr) -> Iterator[ast.expr]:
+    """Yields what the tests of `next(one for one in several if rank in one)` and of a list of such ask for."""
+    found = value.args[0] if isinstance(value, ast.Call) and last_name(value.func) == "next" and value.args else value
+    if isinstance(found, ast.Subscript):
+        found = found.value
+    for one in found.generators if isinstance(found, (ast.GeneratorExp, ast.ListComp)) else ():
+        for test in one.ifs:
+            if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In) and isinstance(one.target, ast.Name):
+                yield test.left
 
 
 def _given(call: ast.Call) -> Iterator[ast.expr]:

@@ -1,7 +1,8 @@
 """Tensors are cached with torch.save while they lie on a GPU.
 
 What it does: flags torch.save() of tensors that `.cuda()`, `.to("cuda")` or a model moved to a GPU gave, without
-`.cpu()`. state_dicts of models are not flagged: load_state_dict() copies them to where they belong.
+`.cpu()`. state_dicts of models are not flagged: load_state_dict() copies them to where they belong. Behind objects and
+methods: what a model on a GPU gave, where data workers load it without map_location.
 
 Why it matters: the file remembers "cuda:3". Each process that loads it puts it on that very GPU, all ranks on the same
 one; a machine without it fails: "Attempting to deserialize object on a CUDA device".
@@ -14,7 +15,7 @@ Good:
 
     torch.save({"latents": encoder(x.cuda()).cpu()}, path)
 
-What it cannot see: tensors that attributes and methods hand on, and functions with more than four callers.
+What it cannot see: files that another program wrote, and functions with more than four callers.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.device_files import saved_on_gpu_for_workers
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -38,6 +42,23 @@ CHECKLIST = "caches are saved from the CPU"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the torch.save calls that write tensors of a GPU."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for saved, loaded in saved_on_gpu_for_workers(execution):
+        yield violation(
+            home(saved, project),
+            saved.node,
+            "torch.save writes what a model on a GPU gave, and data workers load it to where it was: a forked worker "
+            "cannot begin CUDA anew",
+            "move it first: tensor.cpu(); and load with map_location='cpu'",
+            steps=(shown(loaded, project, "loaded here, in a data worker"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if not call.args or project.name(call.func, function) != "torch.save":
             continue

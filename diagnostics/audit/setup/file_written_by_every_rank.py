@@ -1,7 +1,7 @@
 """Every rank saves to the same file.
 
 What it does: flags torch.save to a path that is the same on all ranks, which all of them come to: under no test of the
-rank.
+rank; and a cache in any format that each rank writes which does not find it, and reads right behind.
 
 Why it matters: the ranks write into one file at once. What is left is a mixture that torch.load cannot read, or reads
 without a word; where each rank judges by its own loss, it is the weights' moment of one of them. It shows when the
@@ -25,11 +25,11 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.executed import also, home, shown
-from diagnostics.audit.rule import Violation, violation
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.own_sources import is_of_own_folder
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent
-from diagnostics.static.executed.common_files import written_by_all
+from diagnostics.static.executed.common_files import built_by_all, written_by_all
 from diagnostics.static.executed.saved_files import on_one_rank
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.execution.traces import executions
@@ -43,7 +43,7 @@ from diagnostics.static.torch_code.every_rank import EveryRank
 CODE = "A169"
 NAME = "file-written-by-every-rank"
 SEVERITY = Severity.WARNING
-WORDS = ("save",)
+WORDS = ("save", "open", "dump", "exists", "is_file", "isfile", "write_text", "write_bytes", "tofile")
 CHECKLIST = "one rank writes a file, or each its own"
 # Where each rank keeps a part, or something else decides who writes.
 _SHARDED = frozenset(["FullyShardedDataParallel", "FSDP", "fully_shard", "deepspeed", "Accelerator", "xla", "xm"])
@@ -55,6 +55,19 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for built, read, guard in built_by_all(execution):
+        yield violation(
+            home(built, project),
+            built.node,
+            "every rank that does not find this file writes it: they write into one at once, and one that comes later "
+            "reads a half of it",
+            "if dist.get_rank() == 0: write it; dist.barrier(); then all read it; or write beside it and os.replace()",
+            steps=(
+                step(project.file_with(guard.function), guard.node, "each rank looks for it by itself"),
+                shown(read, project, "and reads it here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
     for saved, made in written_by_all(execution):
         if _SHARDED & project.fact(ImportClosures).words(execution.script):
             continue

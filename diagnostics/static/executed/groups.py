@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Iterator, Sequence
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.executed.saved_files import on_one_rank
 from diagnostics.static.executed.training import operation
-from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Const, Items, Made, Value, options, sources, usual
+from diagnostics.static.execution.events import Event, Execution, OpenLoop
+from diagnostics.static.execution.library import LAUNCHERS
+from diagnostics.static.execution.values import Const, Generator, Items, Made, Value, options, sources, usual
+from diagnostics.static.program.ast_walk import walk
 
 _INIT = "torch.distributed.init_process_group"
 _ENDS = frozenset(["torch.distributed.destroy_process_group"])
@@ -18,16 +21,39 @@ _ORDER = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours",
 
 
 def made_twice(execution: Execution) -> Iterator[tuple[Event, Event]]:
-    """Yields (second init_process_group, first one) where both surely come, in one process, and none ends between."""
+    """Yields (second init_process_group, first one) where both surely come, in one process, and none ends between.
+
+    They are one call where a loop comes to it in each round.
+    """
     first: Event | None = None
+    ends = [one for one in execution.events if one.name in _ENDS]
     for one in execution.events:
         if one.name in _ENDS:
             first = None
         elif one.name == _INIT and _surely_comes(one):
-            if first is not None and one.node is not first.node:
-                yield one, first
+            again = any(_comes_again(loop) and not _within(ends, loop) for loop in one.loops)
+            if (first is not None and one.node is not first.node) or (again and not _in_process(one, execution)):
+                yield one, first or one
                 return
             first = one
+
+
+def _comes_again(loop: OpenLoop) -> bool:
+    """Whether a loop goes round more than once: it is not left by its own, and not over one thing."""
+    if any(isinstance(one, (ast.Break, ast.Return)) for one in walk(loop.node)):
+        return False
+    over = loop.over
+    return not isinstance(over, (Items, Generator)) or (isinstance(over, Items) and (over.open or len(over.items) > 1))
+
+
+def _within(events: Sequence[Event], loop: OpenLoop) -> bool:
+    return any(each.node is loop.node for one in events for each in one.loops)
+
+
+def _in_process(event: Event, execution: Execution) -> bool:
+    """Whether an event is in processes that were started for it."""
+    started = {id(one.node) for one in execution.events if one.name in LAUNCHERS}
+    return any(id(one.call) in started for one in event.frames)
 
 
 def _surely_comes(event: Event) -> bool:

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 
 from diagnostics.static.executed.rounds import counts
 from diagnostics.static.executed.saved_files import asks_rank
-from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Const
+from diagnostics.static.executed.training import runs_beside
+from diagnostics.static.execution.events import Event, Execution, Guard
+from diagnostics.static.execution.values import Const, Made, Value, sources
 
 _SEND, _RECV = "torch.distributed.send", "torch.distributed.recv"
 _PEERS = {_SEND: (1, "dst"), _RECV: (1, "src")}
+_COMMON = frozenset(["torch.distributed.get_world_size", "range", "int", "not", "and", "or", "min", "max", "counter",
+                     "count", "torch.distributed.is_initialized"])  # fmt: skip
+_NUMBERED = frozenset(["range", "enumerate"])
 _OTHERS = ("torch.distributed.isend", "torch.distributed.irecv", "torch.distributed.batch_isend_irecv")
 
 
@@ -37,4 +41,19 @@ def _by_all(event: Event) -> bool:
     peer = event.argument(*_PEERS[event.name])
     if peer is None or isinstance(peer, Const) or not asks_rank(peer):
         return False
-    return not event.contexts and all(counts(one.test) and not asks_rank(one.test) for one in event.guards)
+    return not runs_beside(event) and all(_is_of_all(one) for one in event.guards)
+
+
+def _is_of_all(guard: Guard) -> bool:
+    """Whether a test falls alike on all ranks: on rounds, on how many ranks there are, on what the program sets."""
+    if guard.handler or asks_rank(guard.test):
+        return False
+    return counts(guard.test) or all(_is_common(one) for one in sources(guard.test))
+
+
+def _is_common(value: Value) -> bool:
+    if isinstance(value, Made):
+        plain = not value.name[:1].isalpha() or value.name in _COMMON
+        of_range = value.name in ("item", "count") and isinstance(value.owner, Made) and value.owner.name in _NUMBERED
+        return of_range or (plain and not value.name.startswith(("(", "[", ".")))
+    return isinstance(value, Const)

@@ -125,10 +125,26 @@ def loaded_loosely(execution: Execution) -> Iterator[tuple[Event, Event]]:
             if isinstance(each, Made) and each.name == "torch.load"
         ]
         found = next(
-            (each for each in saves for load in loads if load.args and same_path(path_of(each), load.args[0])), None
+            (
+                each
+                for each in saves
+                for load in loads
+                if load.args
+                and (same_path(path_of(each), load.args[0]) or _renamed(execution, each, load.args[0]))
+                and _is_under_key(each.argument(0, "obj"), one.argument(0, "state_dict"), load)
+            ),
+            None,
         )
         if found is not None:
             yield one, found
+
+
+def _is_under_key(saved: Value | None, loaded: Value | None, load: Value) -> bool:
+    """Whether what is loaded from a saved dict may be a wrapper's state: its key is looked at where it is known."""
+    if not isinstance(saved, Mapped) or not isinstance(loaded, Made) or loaded.name != "[]" or loaded.owner is not load:
+        return True
+    key = loaded.args[0].value if isinstance(loaded.args[0], Const) else None
+    return key not in saved.fields or _of_wrapper(saved.fields[key])
 
 
 def _of_wrapper(value: Value | None) -> bool:
@@ -151,16 +167,16 @@ def loaded_onto_one_device(execution: Execution) -> Iterator[tuple[Event, Event]
         if one.argument(1, "map_location") is None and on_one_rank(one) is None:
             found = next((each for each in saves if on_one_rank(each) and same_path(path_of(each), path_of(one))), None)
             moved_away = found is None and next(
-                (each for each in saves if on_one_rank(each) and _renamed(execution, each, one)), None
+                (each for each in saves if on_one_rank(each) and _renamed(execution, each, path_of(one))), None
             )
             if found or moved_away:
                 yield one, found or moved_away  # type: ignore[misc] # one of them is
 
 
-def _renamed(execution: Execution, saved: Event, loaded: Event) -> bool:
+def _renamed(execution: Execution, saved: Event, loaded: Value | None) -> bool:
     """Whether what was saved is moved to the place that is loaded: os.replace(temporary, path)."""
     moves = [one for one in execution.events if one.name in ("os.replace", "os.rename", "shutil.move")]
-    return any(same_path(path_of(saved), one.argument(0, "src")) and same_path(path_of(loaded), one.argument(1, "dst"))
+    return any(same_path(path_of(saved), one.argument(0, "src")) and same_path(loaded, one.argument(1, "dst"))
                for one in moves)  # fmt: skip
 
 
@@ -175,6 +191,31 @@ def is_gpu(value: Value | None) -> bool:
 def _holds_states(value: Value | None) -> bool:
     found = [one for one in sources(value) if isinstance(one, Made)]
     return any(one.name == ".state_dict" for one in found) and not any(one.name in (".cpu", ".to") for one in found)
+
+
+def bare_into_wrapper(execution: Execution) -> Iterator[tuple[Event, Event]]:
+    """Yields (load_state_dict, save) where the wrapper, whose keys begin with "module.", is given a bare model's."""
+    if any(_renames_keys(one) for one in execution.events):
+        return
+    for one in execution.named(".load_state_dict"):
+        strict, state = one.argument(1, "strict"), one.argument(0, "state_dict")
+        wrapper = wrapper_of(one.owner)
+        loose = isinstance(strict, Const) and strict.value is False
+        if wrapper is None or not loose or not wrapper.name.endswith("DistributedDataParallel"):
+            continue
+        key = state.args[0] if isinstance(state, Made) and state.name == "[]" else None
+        load = state.owner if key is not None and isinstance(state, Made) else state
+        if not isinstance(load, Made) or load.name != "torch.load" or not load.args:
+            continue
+        for saved in execution.named("torch.save"):
+            held = saved.argument(0, "obj")
+            if isinstance(held, Mapped) and isinstance(key, Const):
+                held = held.fields.get(key.value)
+            bare = isinstance(held, Made) and held.name == ".state_dict" and wrapper_of(held.owner) is None
+            path = load.args[0]
+            if bare and (same_path(path_of(saved), path) or _renamed(execution, saved, path)):
+                yield one, saved
+                break
 
 
 def loaded_from_others(execution: Execution, all_of: Sequence[Execution]) -> Iterator[tuple[Event, Event]]:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.library import LOADER, SAME_ITEMS, SAMPLER, WRAPPERS
+from diagnostics.static.execution.implied import WORKER
+from diagnostics.static.execution.library import BATCHES, LOADER, SAME_ITEMS, SAMPLER, WRAPPERS
 from diagnostics.static.execution.values import Instance, Made, Name, Value, options, same, sources
 
 _HOME = "torch.distributed."
 _MOST_PARTS = 200
+_BESIDE = ("Thread", ".submit", ".apply_async", "hook", WORKER)
 _PARAMETERS = (".parameters", ".named_parameters")
 
 
@@ -52,6 +54,11 @@ def is_distributed(execution: Execution) -> bool:
     return any(one.name == _HOME + "init_process_group" or one.name in WRAPPERS for one in execution.events)
 
 
+def runs_beside(event: Event) -> bool:
+    """Whether an event is in a thread, a hook or a data worker: not in the order of the program."""
+    return any(isinstance(one, Made) and one.name.endswith(_BESIDE) for one in event.contexts)
+
+
 def loader_of(value: Value | None) -> Made | None:
     """Returns the DataLoader behind `enumerate`, a progress bar and the like; None where it is none, or another's."""
     for _ in range(6):
@@ -66,9 +73,14 @@ def loader_of(value: Value | None) -> Made | None:
 
 
 def sampler_of(loader: Made) -> Made | None:
-    """Returns the DistributedSampler of a DataLoader."""
-    found = loader.argument(3, "sampler")
-    return found if isinstance(found, Made) and found.name == SAMPLER else None
+    """Returns the DistributedSampler of a DataLoader, also one that its sampler or batch sampler goes over."""
+    for given in (loader.argument(3, "sampler"), loader.argument(4, "batch_sampler")):
+        inner = given.argument(0, "sampler") if isinstance(given, Made) and given.name == BATCHES else given
+        held = parts(inner) if isinstance(inner, Instance) else (inner,)
+        for one in held:
+            if isinstance(one, Made) and one.name == SAMPLER:
+                return one
+    return None
 
 
 def is_part(value: Value | None, whole: Value) -> bool:

@@ -46,6 +46,7 @@ _BINARY: dict[type[ast.AST], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
     ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
+_METHODS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.BitOr: "or", ast.BitAnd: "and"}
 
 
 class Expressions(CallEvaluation):
@@ -203,7 +204,19 @@ class Expressions(CallEvaluation):
         left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
         if isinstance(node.op, ast.BitOr) and isinstance(left, Mapped) and isinstance(right, Mapped):
             return merged(left, right)
-        return library.computed(_BINARY[type(node.op)], left, right, node, scope.function)
+        own = self._own_operator(left, right, node, scope)
+        return own or library.computed(_BINARY[type(node.op)], left, right, node, scope.function)
+
+    def _own_operator(self, left: Value, right: Value, node: ast.BinOp, scope: Scope) -> Value | None:
+        """Returns what an operator of a class of the project gives: `meter += loss`."""
+        if not isinstance(left, Instance):
+            return None
+        operator = _METHODS.get(type(node.op), "")
+        for name in (f"__{operator}__", f"__i{operator}__"):  # the second is that of `+=` alone
+            method = self.of_object(left, name, node, scope) if operator else None
+            if isinstance(method, Procedure):
+                return self.call(method, (right,), {}, node, scope)
+        return None
 
     def _of_unaryop(self, node: ast.UnaryOp, scope: Scope) -> Value:
         value = self.evaluate(node.operand, scope)
@@ -286,7 +299,14 @@ class Expressions(CallEvaluation):
 
     def _of_dictcomp(self, node: ast.DictComp, scope: Scope) -> Value:
         found = self._comprehension(node.generators, [node.key, node.value], scope)
-        return Made("{}", args=(found,), node=node)
+        table = Mapped({}, depth=self.state.memory.depth, open=isinstance(found, Items) and found.open)
+        pairs = found.items if isinstance(found, Items) else ()
+        for key, value in zip(pairs[::2], pairs[1::2], strict=True):
+            known = isinstance(key, Const) and isinstance(key.value, (str, int, float, bool, type(None)))
+            name = key.value if isinstance(key, Const) and known else ANY_KEY
+            table.fields[name] = joined([table.fields[name], value]) if name in table.fields and not known else value
+            table.open = table.open or not known
+        return table
 
     def _comprehension(self, rounds: Sequence[ast.comprehension], results: Sequence[ast.expr], scope: Scope) -> Value:
         inner = Scope({}, scope, scope.function)

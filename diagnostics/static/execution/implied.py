@@ -50,6 +50,11 @@ class ImpliedCalls(Assignments):
             loop = loop.args[0]
         if not isinstance(loop, Made) or loop.name != LOADER or not self._is_first(id(loop)):
             return
+        for place, key in ((3, "sampler"), (4, "batch_sampler")):
+            sampler = loop.argument(place, key)
+            method = self.of_object(sampler, "__iter__", node, scope) if isinstance(sampler, Instance) else None
+            if isinstance(method, Procedure):
+                self._aside(method, (), {}, node, scope)  # in the process that reads the loader
         contexts = self.state.contexts
         self.state.contexts = (*contexts, Made(WORKER, owner=loop, node=node))
         try:

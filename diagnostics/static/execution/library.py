@@ -30,6 +30,7 @@ WRAPPERS = frozenset(
 SAMPLER = "torch.utils.data.distributed.DistributedSampler"
 LOADER = "torch.utils.data.DataLoader"
 BATCHES = "torch.utils.data.BatchSampler"  # what a loader makes of a sampler
+IN_ORDER, BY_CHANCE = "torch.utils.data.SequentialSampler", "torch.utils.data.RandomSampler"  # what it makes itself
 _OF_LOADER = {"dataset": (0, "dataset"), "sampler": (3, "sampler"), "batch_sampler": (4, "batch_sampler")}
 
 
@@ -41,7 +42,7 @@ def attribute(made: Made, name: str) -> Value | None:
         given = made.argument(*_OF_LOADER[name])
         if given is None and name == "batch_sampler" and (sampler := made.argument(3, "sampler")) is not None:
             return Made(BATCHES, args=(sampler,), node=made.node, function=made.function)
-        return given
+        return _own_sampler(made) if given is None and name == "sampler" else given
     if made.name == BATCHES and name == "sampler":
         return made.argument(0, "sampler")
     if made.name == "torch.compile" and name == "_orig_mod":
@@ -49,9 +50,19 @@ def attribute(made: Made, name: str) -> Value | None:
     return None
 
 
+def _own_sampler(loader: Made) -> Value | None:
+    """Returns the sampler that a loader makes where it was given none, or one of whole batches."""
+    shuffle = loader.argument(2, "shuffle")
+    data = loader.argument(0, "dataset")
+    if data is None or "**" in loader.keywords or not (shuffle is None or isinstance(shuffle, Const)):
+        return None
+    kind = BY_CHANCE if isinstance(shuffle, Const) and shuffle.value else IN_ORDER
+    return Made(kind, args=(data,), node=loader.node, function=loader.function)
+
+
 def has(made: Value, name: str) -> bool | None:
     """Whether a library's object has an attribute, None where it is not known."""
-    if isinstance(made, Made) and made.name in (LOADER, BATCHES) and name == "set_epoch":
+    if isinstance(made, Made) and made.name in (LOADER, BATCHES, IN_ORDER, BY_CHANCE) and name == "set_epoch":
         return False
     if isinstance(made, Made) and made.name == SAMPLER and name == "set_epoch":
         return True

@@ -86,8 +86,10 @@ class Objects(ABC):
 
     # ------------------------------------------------------------------ functions
 
-    def function_value(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope) -> Value:
-        """Returns a function of the project, decorated."""
+    def function_value(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, *, sees: Scope | None = None
+    ) -> Value:
+        """Returns a function of the project, decorated; `sees`: the scope around it, of a method that of its class."""
         function = self.state.project.by_syntax.get(id(node))
         if function is None:
             return Name("")
@@ -100,7 +102,7 @@ class Objects(ABC):
         for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
             if value is not None:
                 defaults[one.arg] = self.evaluate(value, scope)
-        made: Value = Procedure(function, scope, defaults=defaults)
+        made: Value = Procedure(function, sees or scope, defaults=defaults)
         for decorator in reversed(getattr(node, "decorator_list", [])):
             made = self._decorated(made, decorator, scope)
         return made
@@ -124,7 +126,7 @@ class Objects(ABC):
         inside = Scope(made.fields, scope, scope.function)
         for statement in node.body:
             if isinstance(statement, _FUNCTIONS):
-                function = self.function_value(statement, inside)
+                function = self.function_value(statement, inside, sees=scope)
                 is_setter = isinstance(function, Procedure) and any(one.endswith(".setter") for one in function.marks)
                 made.fields[SETTER + statement.name if is_setter else statement.name] = function
             elif isinstance(statement, ast.Assign):

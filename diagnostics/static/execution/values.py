@@ -317,8 +317,8 @@ def truth(value: Value) -> bool | None:
         return bool(value.value)
     if isinstance(value, (Procedure, Class, Instance, ImportedFile, Partial, Generator, Name)):
         return True
-    if isinstance(value, Items):
-        return True if value.items else None if value.open else False
+    if isinstance(value, Items):  # an open one may be empty: a loop may not go round, a filter let nothing through
+        return None if value.open else bool(value.items)
     if isinstance(value, Mapped):
         return True if value.fields else None if value.open else False
     if isinstance(value, OneOf):

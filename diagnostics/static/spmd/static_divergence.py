@@ -277,8 +277,14 @@ class StaticDivergence:
             (site := self.communication.of_call(one, function)) is not None and counts(site) for one in calls
         )  # fmt: skip
 
-    def _joined(self, node: ast.AST, function: Function) -> bool:
-        """Whether the loop stands in a context that lets ranks end early."""
+    def _joined(self, node: ast.AST, function: Function, deep: int = 2) -> bool:
+        """Whether the loop stands in a context that lets ranks end early, or each call of its function does."""
+        if self._stands_in_join(node, function):
+            return True
+        calls = self.project.callers(function) if deep else []
+        return bool(calls) and all(self._joined(call, where, deep - 1) for call, where in calls)
+
+    def _stands_in_join(self, node: ast.AST, function: Function) -> bool:
         parents = self.project.file_with(function).parents
         around = node
         while around in parents:

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from diagnostics.static.executed.training import loader_of, sampler_of, within
 from diagnostics.static.execution.events import Event, Execution, OpenLoop
-from diagnostics.static.execution.library import BATCHES, LOADER, SAMPLER
+from diagnostics.static.execution.library import BATCHES, BY_CHANCE, IN_ORDER, LOADER, SAMPLER
 from diagnostics.static.execution.values import Const, Made, Value, same
 
 _TRAINS = (".backward", ".step")
 _LENGTHS = {"CosineAnnealingLR": (1, "T_max"), "LinearLR": (3, "total_iters"), "PolynomialLR": (1, "total_iters")}
+_KNOWN = frozenset([SAMPLER, LOADER, BATCHES, IN_ORDER, BY_CHANCE])  # that something may be told the epoch
 _SCHEDULES = "torch.optim.lr_scheduler."
 
 
 def same_order_for_ever(execution: Execution) -> Iterator[tuple[Made, OpenLoop, Event | None]]:
     """Yields (sampler, loop over the epochs, a set_epoch that something else was asked) for training loaders."""
     told = [one for one in execution.events if one.name == ".set_epoch"]
-    if any(not isinstance(one.owner, Made) or one.owner.name not in (SAMPLER, LOADER, BATCHES) for one in told):
+    if any(not isinstance(one.owner, Made) or one.owner.name not in _KNOWN for one in told):
         return  # it is not known who was told
     done: set[int] = set()
     for begun in execution.named("iterate"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Const, Made
@@ -28,7 +29,7 @@ def clipped_while_scaled(execution: Execution) -> Iterator[tuple[Event, Made, Ev
             steps = any(one.owner is scaler for one in execution.named(".step"))
             same_loop = {loop.node for loop in clip.loops} >= {loop.node for loop in backward.loops[:1]}
             if steps and same_loop and _is_scaled(events, scaler, passed, at):
-                yield clip, scaler, backward
+                yield _beside(clip, _unscaled_behind(events, scaler, at)), scaler, backward
                 break
 
 
@@ -36,6 +37,23 @@ def _is_scaled(events: Sequence[Event], scaler: Made, passed: int, clipped: int)
     """Whether the factor is still in what a pass computed when it is clipped: it is taken out later, or never."""
     asked = [at for at, one in enumerate(events) if one.name == ".unscale_" and _may_be(one, scaler)]
     return not asked or (passed < clipped and all(at > clipped for at in asked if at > passed) and max(asked) > clipped)
+
+
+def _unscaled_behind(events: Sequence[Event], scaler: Made, clipped: int) -> Event | None:
+    return next((one for one in events[clipped:] if one.name == ".unscale_" and _may_be(one, scaler)), None)
+
+
+def _beside(clip: Event, unscaled: Event | None) -> Event:
+    """Returns the call that clips in the function that takes the factor out: there the two are in the wrong order."""
+    deep = 0
+    for one, other in zip(clip.frames, unscaled.frames if unscaled is not None else (), strict=False):
+        if one.call is not other.call:
+            break
+        deep += 1
+    inside = clip.frames[deep:]
+    if unscaled is None or not inside or inside[0].caller is not unscaled.function:
+        return clip
+    return replace(clip, node=inside[0].call, function=inside[0].caller)
 
 
 def _may_be(one: Event, scaler: Made) -> bool:

@@ -1,0 +1,60 @@
+"""A learning rate's schedule counts the batches of the whole data set, and each rank goes through its part of it.
+
+What it does: runs each script on values that are not known, and flags schedules of `torch.optim.lr_scheduler` and
+transformers whose number of steps is `len(dataset) / batch_size`, where the loader of that data set and batch size has
+a DistributedSampler and each of its batches steps the schedule.
+
+Why it matters: a rank sees world-size times fewer batches. The schedule ends in its first part: a rate that should rise
+and fall never comes down, with 8 ranks it has not left the warm-up.
+
+Bad:
+
+    steps = epochs * (len(dataset) // batch_size)
+    scheduler = OneCycleLR(optimizer, max_lr=0.1, total_steps=steps)
+
+Good:
+
+    scheduler = OneCycleLR(optimizer, max_lr=0.1, total_steps=epochs * len(loader))
+
+What it cannot see: schedules of the project's own, and functions given to LambdaLR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.audit.executed import also, home, shown
+from diagnostics.audit.rule import Violation, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.steps.lengths import schedules_over_whole_set
+from diagnostics.static.execution.events import Execution
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+
+CODE = "A171"
+NAME = "schedule-over-whole-set"
+SEVERITY = Severity.WARNING
+WORDS = ("len",)
+CHECKLIST = "schedules are as long as what one rank goes through"
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the lengths that are those of the whole data set."""
+    yield from also((), file, project, _run, uncalled=True)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for made, counted, loader in schedules_over_whole_set(execution):
+        place = counted if counted.function is not None and counted.node is not None else made
+        yield violation(
+            home(place, project),
+            place.node or made.node,
+            "this counts the batches of the whole data set, and each rank goes through its part: the schedule is "
+            "world-size times too long, and its end never comes",
+            "count with len(loader), which is the rank's own number of batches",
+            steps=(
+                shown(made, project, "the schedule is made for so many steps"),
+                shown(loader, project, "the loader's sampler gives each rank its part"),
+            ),
+            confidence=Confidence.LIKELY,
+        )

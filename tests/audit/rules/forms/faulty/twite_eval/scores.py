@@ -1,0 +1,20 @@
+from collections import defaultdict
+
+import torch
+import torch.distributed as dist
+
+
+class TaskScores:
+    def __init__(self, device):
+        self.device = device
+        self.sums = defaultdict(lambda: torch.zeros(2, dtype=torch.float64, device=device))
+
+    def add(self, task, hits, count):
+        self.sums[task] += torch.tensor([hits, count], dtype=torch.float64, device=self.device)
+
+    def merge(self):
+        merged = {}
+        for task, pair in self.sums.items():  # cause
+            dist.all_reduce(pair)  # cause
+            merged[task] = (pair[0] / pair[1]).item()
+        return merged
