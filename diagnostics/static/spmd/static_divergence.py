@@ -77,11 +77,9 @@ class StaticDivergence:
             for one in list(chosen.values()):
                 for node in one.own_nodes:
                     if isinstance(node, ast.Call):
-                        for target in self.project.targets(node, one):
-                            chosen[id(target)] = target
+                        chosen.update((id(target), target) for target in self.project.targets(node, one))
                     elif isinstance(node, ast.Attribute):
-                        for target in self.project.getters(node, one):
-                            chosen[id(target)] = target
+                        chosen.update((id(target), target) for target in self.project.getters(node, one))
         return tuple(chosen.values())
 
     def partings(self, file: str) -> list[DivergentBranch]:
