@@ -7,6 +7,7 @@ peers were through, is told by its exit code, and the peers by where they lost i
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
@@ -134,4 +135,16 @@ def _in_native_exchange(job: Job, process: JobProcess, path: tuple[Frame, ...]) 
         folder = agent.agent_folder if agent is not None else ""
         inner = next((frame for frame in frames if not (folder and frame.file.startswith(folder))), None)
         return inner is not None and bool(_NATIVE.search(inner.file))
-    return agent is not None and not path and agent.steps.in_backward
+    if agent is None or not path:
+        return agent is not None and agent.steps.in_backward
+    own = user_frames(path, agent_folder=agent.agent_folder)[:1]
+    return agent.last_event("ddp") is not None and any(_calls_backward(job, frame) for frame in own)
+
+
+def _calls_backward(job: Job, frame: Frame) -> bool:
+    """Whether a line is a backward pass: where nobody printed the traceback, that is what is known of it."""
+    statement = job.sources.file(frame.file).statement_at(frame.line)
+    if not isinstance(statement, (ast.Expr, ast.Assign)):
+        return False
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return any(isinstance(one.func, ast.Attribute) and one.func.attr == "backward" for one in calls)

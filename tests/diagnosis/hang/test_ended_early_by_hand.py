@@ -158,3 +158,44 @@ def test_a_peer_that_was_lost_outside_of_a_backward_pass_shares_no_pass_with_the
     found = gloo_sizes_differ.match(met_in_backward(tmp_path, "torch/distributed/distributed_c10d.py"))
     assert found is not None
     assert "train.py:5" not in found.locations
+
+
+PASSES = """\
+def update(cfg):
+    for _ in range(cfg.passes):
+        loss = actor(batch)
+        loss.backward()
+        kl = (new - old).mean().item()
+        if kl > cfg.target_kl:
+            break
+for it in range(9):
+    update(cfg)
+    dist.all_reduce(steps)
+"""
+
+
+def met_in_passes(folder: Path, *kinds: str) -> Job:
+    """Rank 0 behind the passes, rank 1 lost it in one; nobody printed where in the library. `kinds` are events."""
+    where = f"{folder}/train.py"
+    stack = (made.frame(f"{where}:10", "<module>"),)
+    fault = FaulthandlerLog(error="Aborted", threads=(ThreadStack(ident="1", crashed=False, frames=stack),))
+    alike = done("all_reduce", 9, f"{where}:10")
+    zero = rank(
+        0, alike, call("all_reduce", 15, f"{where}:10"), signal=6, stderr=SAID, fault=fault, ended_by=""
+    )  # fmt: skip
+    one = rank(1, alike, raised=(made.raised(LOST, f"{where}:4", f"{where}:9"),), ended_by="launcher")
+    events = tuple(made.event(kind) for kind in kinds)
+    ranks = [
+        replace(each, agent=replace(each.agent, steps=Steps(count=25, backwards=passes), events=events))
+        for each, passes in ((zero, 25), (one, 26))
+        if each.agent is not None
+    ]
+    return made.a_job(*ranks, cwd=folder, files={"train.py": PASSES})
+
+
+def test_a_peer_that_was_lost_in_a_pass_shared_the_passes_before_though_it_printed_no_traceback(tmp_path: Path) -> None:
+    found = gloo_sizes_differ.match(met_in_passes(tmp_path, "ddp"))
+    assert found is not None
+    assert (found.culprit_ranks, found.locations[0]) == ((0,), "train.py:6")
+    alone = gloo_sizes_differ.match(met_in_passes(tmp_path))  # no wrapper: C++ exchanged nothing in that pass
+    assert alone is None or "train.py:6" not in alone.locations[:1]
