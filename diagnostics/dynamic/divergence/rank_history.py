@@ -29,6 +29,7 @@ from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
 FEWEST = 2  # rounds that make a habit
+MOST_SINCE = 8  # calls that a rank made since it broke with one
 _MESSAGES = (OperationKind.SEND, OperationKind.RECV)
 
 
@@ -86,6 +87,8 @@ def _is_in(one: RankState, call: CollectiveCall) -> bool:
 def _unlike_before(job: Job, deadlock: Deadlock) -> RankPartition | None:
     """Returns which ranks, of those that send and receive, left out what they did in every round before."""
     breaks = {one.rank: _break(job, one) for one in deadlock.positions}
+    if not any(breaks.values()):
+        breaks = {one.rank: _earlier_break(job, one) for one in deadlock.positions}
     here = tuple(one for one in deadlock.positions if breaks[one.rank] is not None)
     there = tuple(one for one in deadlock.positions if breaks[one.rank] is None)
     first = breaks[here[0].rank] if here else None
@@ -141,6 +144,14 @@ def _break(job: Job, one: RankState) -> HistoryBreak | None:
     counts = counts_of(job, one)
     found = breaks_history(counts.calls) if counts is not None and len(one.waits) == 1 else None
     return found if found is not None and one.wait is not None and found.now.path == one.wait.path else None
+
+
+def _earlier_break(job: Job, one: RankState) -> HistoryBreak | None:
+    """Returns the first break among a rank's latest calls: it may have gone on for a while before others missed it."""
+    counts = counts_of(job, one)
+    calls = counts.calls if counts is not None and len(one.waits) == 1 else ()
+    found = (breaks_history(calls[: len(calls) - back]) for back in range(MOST_SINCE, 0, -1))
+    return next((each for each in found if each is not None), None)
 
 
 def _other_group(job: Job, deadlock: Deadlock) -> RankPartition | None:
@@ -217,7 +228,7 @@ def _calls_at(job: Job, one: RankState, wait: PendingOperation) -> tuple[Collect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryBreak:
-    """After `before` always came `usual`; the rank waits in `now` instead."""
+    """After `before` always came `usual`; `now` came instead."""
 
     before: CollectiveCall
     usual: CollectiveCall
