@@ -23,14 +23,14 @@ class LoadedValues:
     """Of this process, until its first step; `tell` is given what was overwritten."""
 
     def __init__(self, tell):
-        self._tell, self._handle = tell, None
+        self._tell, self._handle, self._stepped = tell, None, False
         self._kept = {}  # id of a parameter -> (weak reference, numbers)
         self._load = None  # (class, where) of the first load that counts
 
     def loaded(self, module, at):
         """A state was loaded into a module."""
         register = getattr(sys.modules.get(OPTIMIZERS), "register_optimizer_step_pre_hook", None)
-        if register is None:
+        if register is None or self._stepped:
             return
         new = {}
         for parameter in module.parameters():
@@ -44,11 +44,14 @@ class LoadedValues:
             self._handle = self._handle or register(self._judge)
 
     def _judge(self, optimizer, args, kwargs):
+        # The hook stays: torch walks over its hooks while this one runs, and fails where one is taken away meanwhile.
+        if self._stepped:
+            return
+        self._stepped = True
         try:
             self._compare()
         except Exception:
             pass  # nothing is known of these numbers; the job goes on
-        self._handle.remove()
         self._kept = {}
 
     def _compare(self):

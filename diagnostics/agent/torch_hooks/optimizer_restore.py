@@ -47,6 +47,8 @@ class UnusedStates:
             self._handle = register(self._steps_now)
 
     def _steps_now(self, optimizer, args, kwargs):
+        if not self._waiting:
+            return
         try:
             self._look(optimizer)
         except Exception:
@@ -77,8 +79,7 @@ class UnusedStates:
                 self._agent.event(LOST, type(optimizer).__name__, value=STEPS, frame=sys._getframe(3))
 
     def _end(self):
-        self._handle.remove()
-        self._handle = None
+        # The hook stays: torch walks over its hooks while this one runs, and fails where one is taken away meanwhile.
         self._waiting, self._steps = {}, {}
 
 

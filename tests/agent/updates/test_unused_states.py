@@ -48,3 +48,29 @@ def test_a_state_that_no_step_uses_is_told(way: str, watch_warm) -> None:
     (agent,) = run.record.agents
     told = [event for event in agent.events if event.kind == "restored-optimizer-unused"]
     assert [(one.text, one.value) for one in told] == [("AdamW", 10)] * expected
+
+
+RESUMES = """
+    import torch
+    from torch import nn
+    from torch.optim.optimizer import register_optimizer_step_pre_hook
+    net = nn.Linear(64, 64)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+    def step():
+        optimizer.zero_grad()
+        net(torch.ones(2, 64)).mean().backward()
+        optimizer.step()
+    step()
+    saved = net.state_dict(), optimizer.state_dict()
+    net = nn.Linear(64, 64)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)
+"""
+LOADS = ("net.load_state_dict(saved[0])", "optimizer.load_state_dict(saved[1])")
+
+
+@pytest.mark.parametrize("loads", [LOADS, LOADS[::-1]], ids=["the model first", "the optimizer first"])
+def test_a_job_that_loads_both_and_has_a_hook_of_its_own_goes_on(loads: tuple[str, str], watch_warm) -> None:
+    lines = "\n".join(f"    {one}" for one in loads)
+    own = "    seen = []\n    register_optimizer_step_pre_hook(lambda *args: seen.append(1))\n"
+    run = watch_warm(f"{RESUMES}{lines}\n{own}    for _ in range(3): step()\n    print(len(seen))\n")
+    assert (run.returncode, run.stdout.strip(), run.stderr) == (0, "3", "")
