@@ -276,8 +276,11 @@ class CaptureController:
         self._file.set(proved=(proof.hang,))
         self._file.write()
         if self._kill and not proof.recovers:
+            turn = self._report.turn
             self._snapshot(living, "deadlock")
+            self._keep_state()
             self._wants_end = "deadlock"
+            self._report.tell(turn, ended=True)  # meanwhile: launchers take a second or more to end
         elif not proof.recovers:  # who catches the timeout that is coming may go on: nothing to be told yet
             self._provisional(living, streams)
 

@@ -1,4 +1,7 @@
-"""The report about a job that stands still: made beside the loop, and taken back by it where the job goes on."""
+"""The report about a job that stands still: made beside the loop, and taken back by it where the job goes on.
+
+Of a job that can never go on it is made while that job is being ended, which may take its launcher some seconds.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,11 @@ class ProvisionalReport:
         self.turn = 0
         self.answers: Mapping[str, Match | None] = {}  # of the signatures, about the state that was kept last
 
-    def tell(self, turn: int) -> None:
-        """Diagnoses the record as it is now; writes and says that, unless the turn has ended meanwhile."""
+    def tell(self, turn: int, *, ended: bool = False) -> None:
+        """Diagnoses the record as it is now; writes and says that, unless the turn has ended meanwhile.
+
+        `ended`: the job is being ended for it.
+        """
         heard: dict[str, Match | None] = {}
         report = examine_in_time(self._folder, provisional=True, heard=heard)
         with self._lock:
@@ -36,7 +42,8 @@ class ProvisionalReport:
             if headline(report) != self._said:  # once, however long the stall goes on
                 self._said = headline(report)
                 without = f" ({no_page})" if no_page else ""
-                self._say(f"ups-doctor: {self._said} See {pasteable(self._folder / 'report.md')}{without}")
+                end = " It can never go on, and is ended." if ended else ""
+                self._say(f"ups-doctor: {self._said}{end} See {pasteable(self._folder / 'report.md')}{without}")
 
     def withdraw(self) -> None:
         """Takes back what was told: the job goes on."""

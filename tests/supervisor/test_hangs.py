@@ -65,6 +65,11 @@ def test_a_deadlock_is_proved_and_ended_in_seconds(tmp_path: Path) -> None:
     assert job["stalls"] == []  # it was over before patience was
     assert proved["proved_s"] - proved["began_s"] < 20  # on a machine with much else to do
     assert {one["why"] for one in job["sent"]} <= {"deadlock", "leftover"}
+    first, last = (line for line in done.stderr.decode().splitlines() if line.startswith("ups-doctor: "))
+    parted = last.removeprefix("ups-doctor: The job hung: ").removesuffix(".")
+    began, _, where = first.partition(" It can never go on, and is ended. See ")
+    assert began == f"ups-doctor: Provisional: The job makes no progress: {parted}."
+    assert Path(where) == tmp_path / "report/report.md"
 
 
 def test_without_leave_to_end_it_a_proved_deadlock_is_reported_while_it_goes_on(tmp_path: Path) -> None:

@@ -31,14 +31,15 @@ from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.capture.sampling import StallSamples
 from diagnostics.supervisor.capture.snapshot import ask_agents
 
-QUIET_S = 1.0  # without any record before the first attempt; how long is no part of the proof
+QUIET_S = 0.75  # without any record before the first attempt; how long is no part of the proof
 GROUP_BEGUN = "process-group-begin"
-BETWEEN_S = 0.5  # of the two snapshots
+BETWEEN_S = 0.3  # of the two snapshots
 CPU_LOOK_S = 0.2
 ANSWER_S = 0.4
 ORPHANS_S = 15.0  # a data worker looks every 5 s whether its parent lives
 LAUNCHER_S = 30.0  # after which the launcher of a failed rank will do nothing about the others
 FIRST_RETRY_S, LONGEST_RETRY_S = 1.0, 15.0
+MOST_SAVED_CPU_S = 0.2  # of the share that attempts may take, for those that come soon after one another
 _TICK_S = 0.05
 _CLOCK_TICK_S = 0.01  # as fine as the kernel tells
 
@@ -67,13 +68,16 @@ class DeadlockProver:
     def __init__(self, place: RunFolder, samples: StallSamples) -> None:
         self._place, self._samples = place, samples
         self._tried: tuple[float, frozenset[int]] | None = None  # since when it was quiet, and who lived
-        self._next_s = self._affordable_s = 0.0
+        self._next_s = self._counted_s = 0.0
+        self._cpu_left_s = MOST_SAVED_CPU_S
         self._apart_s = FIRST_RETRY_S
         self.missing: tuple[Missing, ...] = ()
 
     def is_due(self, at_s: float, quiet_since_s: float, living: Mapping[int, int]) -> bool:
         """Whether an attempt is worth its cost now."""
-        if at_s - quiet_since_s < QUIET_S or at_s < self._affordable_s:
+        earned_s = (at_s - self._counted_s) * cpu_shares.OURS
+        self._cpu_left_s, self._counted_s = min(MOST_SAVED_CPU_S, self._cpu_left_s + earned_s), at_s
+        if at_s - quiet_since_s < QUIET_S or self._cpu_left_s <= 0:
             return False
         return self._tried != (quiet_since_s, frozenset(living)) or at_s >= self._next_s
 
@@ -89,7 +93,7 @@ class DeadlockProver:
             return self._proof(living, now, still_quiet)
         finally:
             self._next_s = now() + self._apart_s
-            self._affordable_s = now() + (time.thread_time() - began) / cpu_shares.OURS
+            self._cpu_left_s -= time.thread_time() - began
 
     def _proof(
         self, living: Mapping[int, int], now: Callable[[], float], still_quiet: Callable[[], bool]
