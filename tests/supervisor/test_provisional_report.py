@@ -12,6 +12,8 @@ import pytest
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 from diagnostics.supervisor.captures import CaptureController
 from diagnostics.supervisor.facts_file import JobFactsFile
+from diagnostics.record.record import BEFORE
+from diagnostics.record.supervisor_facts import Stall
 from diagnostics.supervisor.provisional_report import ProvisionalReport
 
 WITHDRAWN = "ups-doctor: the job goes on; the provisional report is withdrawn"
@@ -53,11 +55,49 @@ def test_a_report_that_comes_after_its_withdrawal_or_the_end_of_the_job_is_not_t
     assert (said, pages(place), report.answers) == ([WITHDRAWN] * withdrawn, [], {})
 
 
+STALL, LATER = (Stall(began_s=began_s, seen_s=began_s + 10) for began_s in (4.0, 9.0))
+
+
+@pytest.fixture
+def state(place: RunFolder) -> Path:
+    kept = place.record / BEFORE
+    kept.mkdir()
+    (kept / "agents").mkdir()
+    (kept / "job.json").write_text((place.record / "job.json").read_text())
+    return kept
+
+
+@pytest.mark.parametrize("wanted_first", [True, False])
+def test_what_was_prepared_is_told_when_the_stall_has_come(place: RunFolder, state: Path, wanted_first: bool) -> None:
+    said: list[str] = []
+    report = ProvisionalReport(place.folder, said.append)
+    if wanted_first:  # the making took longer than was left
+        report.want(STALL)
+    report.prepare(report.turn, state, STALL)
+    assert (len(said), len(pages(place))) == (wanted_first, 3 * wanted_first)
+    report.want(STALL)
+    assert (len(said), pages(place)) == (1, ["report.html", "report.json", "report.md"])
+    assert report.answers
+
+
+def test_what_was_prepared_for_another_pause_or_withdrawn_meanwhile_is_not_told(place: RunFolder, state: Path) -> None:
+    said: list[str] = []
+    report = ProvisionalReport(place.folder, said.append)
+    report.prepare(report.turn, state, STALL)
+    report.want(LATER)
+    assert (said, pages(place)) == ([], [])
+    begun = report.turn
+    report.withdraw()
+    report.prepare(begun, state, LATER)
+    report.want(LATER)
+    assert (said, pages(place)) == ([WITHDRAWN], [])
+
+
 def test_sources_wait_for_a_report_that_is_still_in_the_making(place: RunFolder, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("step()\n")
     file = JobFactsFile(place.record / "job.json", command=["train"], cwd="/job", started_ns=7, python=sys.executable)
     captures = CaptureController(place, file, 600.0, ["train"], print, kill=True, now=time.monotonic)
-    assert captures._begin(lambda: time.sleep(0.5))
+    assert captures._work.begin(lambda: time.sleep(0.5))
     captures.keep_sources([[sys.executable, str(tmp_path / "train.py")]])
     index = json.loads((place.record / "sources" / "index.json").read_text())
     assert (index, file.missing) == ({str(tmp_path / "train.py"): "001-train.py"}, [])

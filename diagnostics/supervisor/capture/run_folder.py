@@ -38,6 +38,10 @@ class RunFolder:
         """The record in it."""
         return self.folder / "record"
 
+    def is_watched(self, pid: int, start_ticks: int) -> bool:
+        """Whether the process has had an agent."""
+        return (self.agents / f"agent-{pid}-{start_ticks}.bin").exists()
+
     def close_agents(self) -> None:
         """Has programs that start from now on make no files any more: what outlives a job would fill the disk."""
         with suppress(OSError):  # removed by the job: then nobody can make a file there

@@ -24,6 +24,7 @@ EARLY_PATIENCE_S = 30.0  # while fewer than FEW_STEPS are known: the second step
 START_PATIENCE_S = 15.0  # before the first step, of a job that has ranks
 UNKNOWN_PATIENCE_S = 60.0  # of one that may be no training at all, or has no agent
 STEPS_OF_PATIENCE = 10
+NEAR_S = 3.0  # before a stall: long enough to make its report
 PAUSE_FACTOR = 1.5
 BUSY_FACTOR = 3.0
 OUTPUT_FACTOR = 6.0
@@ -53,6 +54,7 @@ class StallState:
     report: bool = False  # a stall has begun: capture, and write the provisional report
     withdraw: bool = False  # it is over
     end: bool = False  # nothing for the whole stall timeout: end the job
+    near: Stall | None = None  # as it will be seen, shortly before it is one and when it is
     patience_s: float = LEAST_PATIENCE_S
 
 
@@ -85,8 +87,14 @@ class StallDetector:
         if on is None and self._is_stuck(seen, patience):
             on = Stall(began_s=self._sure_s, seen_s=seen.at_s, before_first_step=not seen.steps)
             self.stalls.append(on)
-            return StallState(stall=on, report=True, end=self._is_lost(seen), patience_s=patience)
+            end = self._is_lost(seen)
+            return StallState(stall=on, report=True, end=end, near=self._expected(seen, patience), patience_s=patience)
+        if on is None and seen.at_s - self._any_s >= patience - NEAR_S:
+            return StallState(stall=None, near=self._expected(seen, patience), patience_s=patience)
         return StallState(stall=on, end=on is not None and self._is_lost(seen), patience_s=patience)
+
+    def _expected(self, seen: ProgressSample, patience_s: float) -> Stall:
+        return Stall(began_s=self._sure_s, seen_s=self._any_s + patience_s, before_first_step=not seen.steps)
 
     def _over(self, on: Stall, at_s: float, patience_s: float) -> StallState:
         self.stalls[-1] = replace(on, over_s=at_s)

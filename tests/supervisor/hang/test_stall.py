@@ -136,6 +136,28 @@ def test_a_job_that_may_be_no_training_is_given_a_minute() -> None:
     assert judged(story((61, "-"), ranks=False))[1] == [(60.0, "report")]
 
 
+def nears(looks: list[ProgressSample]) -> list[tuple[float, Stall]]:
+    """Returns when a stall was first expected, and as what."""
+    rule, found = StallDetector(600.0), []
+    for seen in looks:
+        near = rule.judge(seen).near
+        if near is not None and (not found or found[-1][1] != near):
+            found.append((seen.at_s, near))
+    return found
+
+
+def test_a_stall_is_expected_some_seconds_before_it_is_one_and_comes_as_it_was_expected() -> None:
+    looks = story(STEPS, (12, "-"))
+    expected = Stall(began_s=20.0, seen_s=30.0)
+    assert (nears(looks), judged(looks)[0]) == ([(27.0, expected)], [expected])
+    assert nears(story(STEPS, (6, "-"), STEPS)) == []
+
+
+def test_one_who_works_in_between_is_expected_to_stall_later_than_before() -> None:
+    found = nears(story(STEPS, (8, "-"), (2, "b"), (9, "-"), STEPS))
+    assert [(at_s, stall.began_s, stall.seen_s) for at_s, stall in found] == [(27.0, 20.0, 30.0), (37.0, 20.0, 40.0)]
+
+
 @pytest.mark.parametrize(
     ("argv", "waits"),
     [
