@@ -102,6 +102,9 @@ def test_what_can_never_go_on_is_proved(name: str) -> None:
     assert (found.knot, found.ranks) == (expected, tuple(one.rank for one in blocked))
 
 
+THREE = (0, 1, 2)
+TO_FIRST = waits("reduce", 0, ranks=THREE, root=0, recorded="reduce(3, Double)")
+IN_ANOTHER_CALL = at(0, waits("", 0, ranks=THREE, native=True, recorded="all_gather(1, Long)"))
 BOTH = {("0", OperationKind.SEND, 1): 1, ("0", OperationKind.RECV, 0): 1}
 
 
@@ -114,6 +117,8 @@ BOTH = {("0", OperationKind.SEND, 1): 1, ("0", OperationKind.RECV, 0): 1}
             DeadlockKind.PEERS,
         ),
         ((at(0, waits("send", None, root=1), exchanged=None), at(1, stand=Whereabouts.OUTSIDE)), None),
+        ((IN_ANOTHER_CALL, at(1, TO_FIRST), at(2, TO_FIRST)), DeadlockKind.MISMATCH),
+        ((at(0, stand=Whereabouts.OUTSIDE), at(1, TO_FIRST), at(2, TO_FIRST)), None),
     ],
 )
 def test_a_message_that_may_be_under_way_is_no_proof_and_is_presumed_lost_where_asked(

@@ -51,6 +51,7 @@ def rank_states(views: Sequence[RankEvidence], at_s: float) -> tuple[RankState, 
     counts = {view.rank: CollectiveLog(view.agent, view.flight, view.threads, at_s - view.offset_s) for view in views}
     found = [_position(view, counts[view.rank], at_s) for view in sorted(views, key=lambda view: view.rank)]
     found += [RankState(rank=rank, pid=0, at_s=at_s, stand=Whereabouts.ABSENT) for rank in _absent(views, counts)]
+    found = _with_members(found, counts)
     waits = [wait for one in found for wait in one.waits]
     if any(wait.kind in (OperationKind.SEND, OperationKind.RECV) for wait in waits):
         found = [replace(one, exchanged=counts[one.rank].exchanged) if one.rank in counts else one for one in found]
@@ -66,6 +67,21 @@ def _absent(views: Sequence[RankEvidence], counts: Mapping[int, CollectiveLog]) 
     world = max((int(size) for size in sizes if size.isdecimal() and len(size) < 7), default=0)
     largest = max((group.ranks for one in counts.values() for group in one.groups), key=len, default=())
     return sorted(set(largest).union(range(world)) - set(counts))
+
+
+def _with_members(found: Sequence[RankState], counts: Mapping[int, CollectiveLog]) -> list[RankState]:
+    """Fills in who belongs to the groups in which C++ waits: a rank that has made no call of its own knows none."""
+    if all(wait.ranks or not wait.group for one in found for wait in one.waits):
+        return list(found)
+    known = {group.group: group.ranks for one in counts.values() for group in one.groups if group.ranks}
+    filled = []
+    for one in found:
+        waits = [
+            replace(wait, ranks=ranks) if not wait.ranks and one.rank in (ranks := known.get(wait.group, ())) else wait
+            for wait in one.waits
+        ]
+        filled.append(replace(one, waits=tuple(waits)))
+    return filled
 
 
 def views_of(job: Job, at_s: float) -> tuple[RankEvidence, ...]:

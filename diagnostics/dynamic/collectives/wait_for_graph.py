@@ -154,7 +154,7 @@ def _nodes(positions: Sequence[RankState], by_rank: dict[int, RankState], *, pre
                 else:
                     yield _lonely(one, wait, by_rank, presumed=presumed)
     for (group, slot), waiting in together.items():
-        yield from _collective(group, slot, waiting, by_rank)
+        yield from _collective(group, slot, waiting, by_rank, presumed=presumed)
 
 
 def _lonely(one: RankState, wait: PendingOperation, by_rank: dict[int, RankState], *, presumed: bool) -> _Node:
@@ -195,7 +195,12 @@ def _may_send_anything(peer: RankState | None, group: str) -> bool:
 
 
 def _collective(
-    group: str, slot: int, waiting: Sequence[tuple[RankState, PendingOperation]], by_rank: dict[int, RankState]
+    group: str,
+    slot: int,
+    waiting: Sequence[tuple[RankState, PendingOperation]],
+    by_rank: dict[int, RankState],
+    *,
+    presumed: bool,
 ) -> Iterator[_Node]:
     """Yields what the ranks in one slot of one group wait for: those with calls that fit together as one."""
     parties: list[list[tuple[RankState, PendingOperation]]] = []
@@ -214,7 +219,7 @@ def _collective(
             yield _Node(waiters=symmetric, needs=missing, group=group)
         for one, own in party:
             if _one_sided(own):
-                yield _rooted(one.rank, own, missing, there, group)
+                yield _rooted(one.rank, own, missing, group, under_way=not presumed and len(there) > 1)
 
 
 def _one_sided(wait: PendingOperation) -> bool:
@@ -222,7 +227,8 @@ def _one_sided(wait: PendingOperation) -> bool:
     return wait.op in operations.NEED_ROOT or wait.op in operations.NEED_OTHERS or wait.op in operations.MONITORED
 
 
-def _rooted(rank: int, wait: PendingOperation, missing: set[int], there: set[int], group: str) -> _Node:
+def _rooted(rank: int, wait: PendingOperation, missing: set[int], group: str, *, under_way: bool) -> _Node:
+    """What one rank of a call with a root waits for. `under_way`: parts of others may still be on their way to it."""
     root = wait.ranks[0] if wait.op in operations.MONITORED and wait.ranks else wait.root
     if root is None:
         return _Node(waiters=[rank], needs=set())
@@ -231,7 +237,6 @@ def _rooted(rank: int, wait: PendingOperation, missing: set[int], there: set[int
     if rank != root and wait.op not in operations.NEED_OTHERS:
         return _Node(waiters=[rank], needs={root} & missing, group=group)
     # It hands its part over; that it still waits can be the fault of any rank that is not there yet.
-    under_way = len(there) > 1
     return _Node(waiters=[rank], needs=set() if under_way else missing, any_of=True, group=group)
 
 
