@@ -32,7 +32,7 @@ print("trained", flush=True)
 """
 DRIVER = """\
 import multiprocessing, os, subprocess, sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 env = {{**os.environ, "RANK": "0", "WORLD_SIZE": "1"}}
 fail, die, small = ([sys.executable, "train.py", *one] for one in (["--fail"], ["--die"], []))
 
@@ -66,6 +66,10 @@ SHELL_HANDLES = {
     ),
     "a list of what failed": f"{BIG} || failed=1; echo ${{failed:-0}} failed",
 }
+RAISED = """    def run():
+        if start(fail).returncode: raise RuntimeError('a training failed')
+    with ThreadPoolExecutor() as pool:
+"""
 PYTHON_HANDLES = {
     "a code that is read": "    assert start(fail).returncode == 1",
     "a sweep with a table": (
@@ -81,6 +85,9 @@ PYTHON_HANDLES = {
     ),
     "a code that a thread's future gives": (
         "    job = ThreadPoolExecutor().submit(subprocess.call, fail, env=env)\n    if job.result(): print('known')"
+    ),
+    "an exception that a thread's future gives": (
+        f"{RAISED}        job = pool.submit(run)\n    if job.exception(): print('known')"
     ),
     "a handler that cannot take it": (
         "    try:\n        try: start(fail, check=True)\n        except FileNotFoundError: print('no such program')\n"
@@ -101,6 +108,7 @@ SHELL_DROPS = {
 PYTHON_DROPS = {
     "a result that nobody reads": "    start(fail)",
     "a thread's future that nobody asks": ("    with ThreadPoolExecutor() as pool: pool.submit(start, fail)"),
+    "an exception in a thread's future that nobody asks": f"{RAISED}        wait([pool.submit(run)])",
     "a wait that nobody reads": "    subprocess.Popen(fail, env=env).wait()",
     "codes that are only printed": "    print([start(one).returncode for one in (fail, small)])",
     "a handler that prints": "    try: start(fail, check=True)\n    except Exception as error: print('failed')",

@@ -119,14 +119,7 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
     how = said.get("how", "")
     folder = process.agent_folder
     if how == "raised" and (lost := _in_a_future(process, read)) is not None:
-        places = (*handing_over(job, lost.user_path[-1]), job.line(lost.user_path[0]))
-        return StatusFlow(
-            fate=Fate.DROPPED,
-            places=places,
-            how="nobody asked the future for its result",
-            by_exception=True,
-            unasked=True,
-        )
+        return _unasked(job, lost)
     if how == "raised":
         kept = said.get("kept", "")
         sources = _sources(job, process)
@@ -147,6 +140,8 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
     sources = _sources(job, process)
     found = code_leads_to(job.sources.file(frames[0].file), frames[0].line, how, sources)
+    if found is Consequence.ACTED_ON and (lost := _in_a_future(process, read)) is not None:
+        return _unasked(job, lost)  # what it did was to raise
     if found is Consequence.ACTED_ON:
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
     return StatusFlow(
@@ -154,6 +149,16 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
         places=(job.line(frames[0]),),
         how=_SAID if found else "",
         recorded=found is Consequence.RECORDED,
+    )
+
+
+def _unasked(job: Job, lost: ExceptionRecord) -> StatusFlow:
+    return StatusFlow(
+        fate=Fate.DROPPED,
+        places=(*handing_over(job, lost.user_path[-1]), job.line(lost.user_path[0])),
+        how="nobody asked the future for its result",
+        by_exception=True,
+        unasked=True,
     )
 
 
