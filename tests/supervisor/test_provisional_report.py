@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from diagnostics.record.record import BEFORE
+from diagnostics.record.supervisor_facts import Stall
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 from diagnostics.supervisor.captures import CaptureController
 from diagnostics.supervisor.facts_file import JobFactsFile
-from diagnostics.record.record import BEFORE
-from diagnostics.record.supervisor_facts import Stall
 from diagnostics.supervisor.provisional_report import ProvisionalReport
 
 WITHDRAWN = "ups-doctor: the job goes on; the provisional report is withdrawn"

@@ -134,6 +134,7 @@ def watch(agent):
 
 def _patched_call(original, is_compiling, activity, agent):
     threads, ids, tick, deep = activity.threads, activity.names.ids, agent.ordered, agent.deep
+    walks = activity.names.walks
     levels, first, mask = layout.STACK_LEVELS, layout.STACK_HEADER_WORDS, layout.RING_SLOTS - 1
     shift, timings = layout.SEQUENCE_SHIFT, agent.timings
     enter, leave, with_gradients = timings.enter_forward, timings.leave_forward, sys.modules["torch"].is_grad_enabled
@@ -152,7 +153,10 @@ def _patched_call(original, is_compiling, activity, agent):
         if not depth:
             if activity.outermost is not None:
                 activity.outermost(self, args, kwargs)
-            outer = enter(with_gradients())
+            graded = with_gradients()
+            if graded and id(self) not in walks:  # named as a part of what was called before: DDP's module, by itself
+                activity.name(self, stack)
+            outer = enter(graded)
         if depth < levels:
             words[first + depth] = name
         words[1] = stack.depth = depth + 1

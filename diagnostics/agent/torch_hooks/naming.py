@@ -24,13 +24,13 @@ class Names:
         self._texts = {}  # id(module) -> (path, class, root class)
         self._paths = {}  # id of a name -> path
         self._alive = {}  # id(module) -> weak reference that removes the entries
-        self._walks = {}  # id(root) -> how often its tree was walked
+        self.walks = {}  # id(root) -> how often its tree was walked; read directly, too
         self._strings = None
 
     def attach(self, strings):
         """Starts over with another names area (None: nowhere to write to)."""
         self._strings = strings
-        for table in (self.ids, self._texts, self._paths, self._walks):
+        for table in (self.ids, self._texts, self._paths, self.walks):
             table.clear()
 
     def text_of(self, module):
@@ -39,9 +39,9 @@ class Names:
 
     def name_root(self, root):
         """Names `root` and all below it; a module known from a smaller tree gets its longer path."""
-        if self._walks.get(id(root), 0) >= MAX_REWALKS:
+        if self.walks.get(id(root), 0) >= MAX_REWALKS:
             return
-        self._walks[id(root)] = self._walks.get(id(root), 0) + 1
+        self.walks[id(root)] = self.walks.get(id(root), 0) + 1
         for module, text in _walk(root):
             known = self._texts.get(id(module))
             if known is None or len(text[0]) > len(known[0]):
@@ -78,7 +78,7 @@ class Names:
         self._paths[name] = text[0]
 
     def _forget(self, key):
-        for table in (self.ids, self._texts, self._alive, self._walks):
+        for table in (self.ids, self._texts, self._alive, self.walks):
             table.pop(key, None)
 
 

@@ -96,7 +96,7 @@ class Models:
 
     def called(self):
         """Returns {id of a module that was called from outside any other: where that was first}."""
-        return {key: self._called.get(key, []) for key in self._names._walks} if self._names is not None else {}
+        return {key: self._called.get(key, []) for key in self._names.walks} if self._names is not None else {}
 
     def follow(self, names):
         """Has `names`, the agent's naming.Names, tell where a module gets its name as the outermost one."""

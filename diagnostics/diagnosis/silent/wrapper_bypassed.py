@@ -38,7 +38,8 @@ def match(job: Job) -> Match | None:
     first = gap.found.processes[0]
     path, wrapped = own(first, gap.wrapper.inner_call), own(first, gap.wrapper.made)
     # A method of the model calls itself: the line that reached into the wrapper is further out.
-    called = [frame for frame in path if ".module" in text_of(job, frame)] or path
+    outside = [frame for frame in path if not frame.function.startswith(f"{gap.wrapper.class_name}.")]
+    called = [frame for frame in path if ".module" in text_of(job, frame)] or outside or path
     at = f" at {job.line(called[0])}" if called else ""
     return not_averaged(
         job,

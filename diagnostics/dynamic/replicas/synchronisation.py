@@ -162,12 +162,14 @@ def _keeps_to_itself(found: Replicas) -> bool:
 
 
 def _of_wrapper(found: Replicas, wrapper: WrapperFacts, index: int) -> SyncGap | None:
-    if not wrapper.ran:
-        return SyncGap.BYPASSED if wrapper.inner_called else None
+    if not wrapper.ran:  # where there are gradients, they came by another way
+        return SyncGap.BYPASSED if wrapper.inner_called or found.tensors else None
     synchronised = {step: _synchronises(found, step, found.model.wrapper[index]) for step in found.steps}
     since = _unsynchronised_since(found, index)
     if not any(told for step, told in synchronised.items() if step >= since):
         return SyncGap.NO_SYNC
+    if wrapper.inner_called and (found.unshared_gradient(index) or 0) > found.steps[0]:
+        return SyncGap.BYPASSED  # it was called first, and no more later
     always = all(synchronised.values())
     return SyncGap.AROUND if always and _keeps_to_itself(found) else None
 
