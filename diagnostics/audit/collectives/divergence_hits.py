@@ -15,6 +15,7 @@ from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, SIGNAL, TIME
+from diagnostics.static.executed.reached import is_left_out
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -45,8 +46,12 @@ WORDS = {
 
 
 def partings(file: ProjectFile, project: Project, *shapes: DivergenceShape) -> Iterator[DivergentBranch]:
-    """Yields the partings of one file that have one of these shapes."""
-    yield from (one for one in project.fact(StaticDivergence).partings(file.shown) if one.shape in shapes)
+    """Yields the partings of one file that have one of these shapes, but for those that a flag keeps from coming."""
+    for one in project.fact(StaticDivergence).partings(file.shown):
+        if one.shape in shapes:
+            hidden = confidence(one, project) is Confidence.POSSIBLE  # what is not shown is not worth a run
+            if hidden or not is_left_out(one.here.chain, project):
+                yield one
 
 
 def operation(reach: CollectiveSite) -> str:

@@ -32,10 +32,9 @@ NOT_FOUND = {
     "packed_text_stream",
     "pose_accuracy_summed", "ppo_kl_stop", "slurm_echo_status",
     "slurm_visible_localid", "spawn_free_port", "two_node_localhost_rdzv",
-    "vocoder_gan_bypass", "wav2vec_layerdrop_static",
+    "wav2vec_layerdrop_static",
 }  # fmt: skip
-# A fixed port beside Slurm's job number, a meter that is summed in place, a critic that the generator's step only asks.
-FALSE_ALARMS = {"slurm_visible_localid", "summarizer_reduced_metric", "vocoder_gan_bypass"}
+FALSE_ALARMS: set[str] = set()
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (FORMS / "faulty").iterdir()))
