@@ -16,6 +16,7 @@ from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, SIGNAL, TIME
 from diagnostics.static.executed.reached import is_left_out
+from diagnostics.static.executed.whole_sets import asks_for_whole_sets
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -50,8 +51,13 @@ def partings(file: ProjectFile, project: Project, *shapes: DivergenceShape) -> I
     for one in project.fact(StaticDivergence).partings(file.shown):
         if one.shape in shapes:
             hidden = confidence(one, project) is Confidence.POSSIBLE  # what is not shown is not worth a run
-            if hidden or not is_left_out(one.here.chain, project):
+            if hidden or not (is_left_out(one.here.chain, project) or _falls_alike(one, project)):
                 yield one
+
+
+def _falls_alike(parting: DivergentBranch, project: Project) -> bool:
+    """Whether the test is made of a data set that every rank reads whole."""
+    return parting.why in (DATA, LOSS) and asks_for_whole_sets(parting.decision, project)
 
 
 def operation(reach: CollectiveSite) -> str:

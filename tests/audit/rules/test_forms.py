@@ -25,14 +25,11 @@ RULES = rules_of_files()
 NOT_FOUND = {
     "A203_method_branches", "A206_attr_steps", "A208_retry_helper", "A211_method", "A310_method", "A408_lambda_attr",
     "A410_attr", "A513_suppress_attr", "A202_states_by_keyword", "retrieval_eval", "latent_cache",
-    "moe_checkpointer", "teacher_student", "ema_prefix",
-    "asr_bucket_epoch", "augment_worker_seed", "clip_gather_nograd", "collate_device_partial",
-    "depth_unfreeze_after_wrap", "detector_oom_retry", "diffusion_ema_names", "fabric_plain_loader",
+    "moe_checkpointer", "teacher_student",
+    "clip_gather_nograd",
     "gnn_ragged_gather", "lora_accelerate_main_wait", "mae_sampler_localrank",
     "packed_text_stream",
-    "pose_accuracy_summed", "ppo_kl_stop", "slurm_echo_status",
     "slurm_visible_localid", "spawn_free_port", "two_node_localhost_rdzv",
-    "wav2vec_layerdrop_static",
 }  # fmt: skip
 FALSE_ALARMS: set[str] = set()
 
