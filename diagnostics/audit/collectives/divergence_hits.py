@@ -309,10 +309,12 @@ def hit_of(
 ) -> Violation:
     """Returns a hit, with the way to the operation as its steps.
 
-    It stands at the call where that is seen to make ranks meet, else at the decision: there is where to look.
+    It stands at the call where that is seen to make ranks meet, or stands under a test of the rank; else at the
+    decision: there is where to look.
     """
+    seen = len(parting.here.chain) == 1 or parting.ranks is not None
     shown = parting.shape in (DivergenceShape.HANDLER, DivergenceShape.FINALLY) or (
-        parting.shape is DivergenceShape.ARM and len(parting.here.chain) == 1 and parting.there is None
+        parting.shape is DivergenceShape.ARM and seen and parting.there is None
     )
     place = parting.here.chain[0][0] if shown else parting.decision
     return violation(file, place, title, fix, steps=tuple(_steps(parting, file, project, shown=shown)),

@@ -24,10 +24,9 @@ FORMS = Path(__file__).parent / "forms"
 RULES = rules_of_files()
 NOT_FOUND = {
     "A203_method_branches", "A206_attr_steps", "A208_retry_helper", "A211_method", "A310_method", "A408_lambda_attr",
-    "A410_attr", "A513_suppress_attr", "A202_states_by_keyword", "retrieval_eval", "latent_cache",
-    "moe_checkpointer",
+    "A410_attr", "A513_suppress_attr", "A202_states_by_keyword", "latent_cache",
     "clip_gather_nograd",
-    "gnn_ragged_gather", "lora_accelerate_main_wait", "mae_sampler_localrank",
+    "mae_sampler_localrank",
     "packed_text_stream",
     "slurm_visible_localid", "spawn_free_port", "two_node_localhost_rdzv",
 }  # fmt: skip
