@@ -9,7 +9,7 @@ from diagnostics.audit.rule import ExplanationStep, Violation, step
 from diagnostics.core.findings import Confidence
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.traces import executions, uncalled_executions
-from diagnostics.static.execution.values import Made
+from diagnostics.static.execution.values import Instance, Made
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -27,17 +27,27 @@ def also(
 ) -> Iterator[Violation]:
     """Yields what was found by reading, then what the runs show in `file`, where reading found nothing in it.
 
+    Files that the rule is not asked about, since they have none of its words, are told with any that it is.
+
     `uncalled`: also runs of what no script comes to; for what is wrong whatever happens before and behind it. Those
     that begin the process group themselves are programs: nothing of the group's can have come before.
     """
     read = list(found)
     yield from read
     loud = any(one.confidence is not Confidence.POSSIBLE for one in read)
-    told: set[tuple[int, int]] = set()
-    for one in _answers(asked, project, uncalled) if not loud and not file.is_test else ():
-        if one.file is file and (one.line, one.column) not in told:
-            told.add((one.line, one.column))
+    told: set[tuple[str, int, int]] = set()
+    for one in _answers(asked, project, uncalled) if not file.is_test else ():
+        place = (one.file.shown, one.line, one.column)
+        unread = one.file is not file and not one.file.is_test and not _is_asked_about(one.file, asked)
+        if place not in told and (unread or (one.file is file and not loud)):
+            told.add(place)
             yield one
+
+
+def _is_asked_about(file: ProjectFile, asked: Asked) -> bool:
+    """Whether the rule is asked about a file by itself: it holds one of its words."""
+    words = getattr(asked, "__globals__", {}).get("WORDS", ())
+    return not words or not file.words.isdisjoint(words)
 
 
 def asks_runs(rule: ModuleType) -> bool:
@@ -65,13 +75,13 @@ def _known(project: Project) -> dict[Asked, Sequence[Violation]]:
     return {}
 
 
-def home(one: Event | Made, project: Project) -> ProjectFile:
+def home(one: Event | Made | Instance, project: Project) -> ProjectFile:
     """Returns the file that an event or value is in."""
     assert one.function is not None  # noqa: S101 (values that are shown were made by calls)
     return project.file_with(one.function)
 
 
-def shown(one: Event | Made, project: Project, text: str) -> ExplanationStep:
+def shown(one: Event | Made | Instance, project: Project, text: str) -> ExplanationStep:
     """Returns a step at an event, or where a value was made."""
     assert one.node is not None  # noqa: S101 (values that are shown were made by calls)
     return step(home(one, project), one.node, text)

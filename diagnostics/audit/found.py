@@ -86,10 +86,19 @@ class Audit:
 
 
 def in_order(found: Iterable[Found]) -> tuple[Found, ...]:
-    """Returns hits by file, line, column and code; of several of one rule at one place the surest."""
+    """Returns hits by file, line, column and code; of several of one rule at one place the surest.
+
+    Of those that are as sure the first by its words: processes answer in another order each time.
+    """
     by_place: dict[tuple[str, int, int, str], Found] = {}
     for one in found:
         key = (one.hit.file.shown, one.hit.line, one.hit.column, one.code)
-        if key not in by_place or ORDER[one.hit.confidence] < ORDER[by_place[key].hit.confidence]:
+        if key not in by_place or _surest_first(one) < _surest_first(by_place[key]):
             by_place[key] = one
     return tuple(by_place[key] for key in sorted(by_place))
+
+
+def _surest_first(one: Found) -> tuple[int, int, str, str, tuple[tuple[str, str], ...]]:
+    hit = one.hit
+    steps = tuple((step.place, step.text) for step in hit.steps)
+    return ORDER[hit.confidence], -one.severity, hit.title, hit.fix, steps

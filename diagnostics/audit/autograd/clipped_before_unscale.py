@@ -67,8 +67,26 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     scaled = next(_scaled_backwards(file, project), None) if made else None
     for call, function in project.calls_in(file) if scaled is not None else ():
         if scaled is not None and project.name(call.func, function) in _CLIPS:
+            if function is scaled[1] and _in_other_arm(call, scaled[0], file):
+                continue  # `if use_amp: ... else: ...`
             yield _hit(file, call, step(project.file_with(made[0][1]), made[0][0], "the scaler"),
                        step(project.file_with(scaled[1]), scaled[0], "backward of the scaled loss"))  # fmt: skip
+
+
+def _in_other_arm(one: ast.AST, other: ast.AST, file: ProjectFile) -> bool:
+    """Whether two calls stand in the two arms of one test."""
+    arms: dict[ast.AST, ast.AST] = {}
+    for each, known in ((other, False), (one, True)):
+        child, around = each, file.parents.get(each)
+        while around is not None:
+            if isinstance(around, ast.If):
+                arm = around.body if child in around.body else around.orelse if child in around.orelse else []
+                if known and around in arms and arm and arms[around] not in arm:
+                    return True
+                if not known and arm:
+                    arms[around] = child
+            child, around = around, file.parents.get(around)
+    return False
 
 
 def _hit(file: ProjectFile, clip: ast.AST, *steps: ExplanationStep) -> Violation:

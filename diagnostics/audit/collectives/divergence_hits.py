@@ -15,6 +15,8 @@ from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, SIGNAL, TIME
+from diagnostics.static.executed.reached import is_left_out
+from diagnostics.static.executed.whole_sets import asks_for_whole_sets
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -45,8 +47,17 @@ WORDS = {
 
 
 def partings(file: ProjectFile, project: Project, *shapes: DivergenceShape) -> Iterator[DivergentBranch]:
-    """Yields the partings of one file that have one of these shapes."""
-    yield from (one for one in project.fact(StaticDivergence).partings(file.shown) if one.shape in shapes)
+    """Yields the partings of one file that have one of these shapes, but for those that a flag keeps from coming."""
+    for one in project.fact(StaticDivergence).partings(file.shown):
+        if one.shape in shapes:
+            hidden = confidence(one, project) is Confidence.POSSIBLE  # what is not shown is not worth a run
+            if hidden or not (is_left_out(one.here.chain, project) or _falls_alike(one, project)):
+                yield one
+
+
+def _falls_alike(parting: DivergentBranch, project: Project) -> bool:
+    """Whether the test is made of a data set that every rank reads whole."""
+    return parting.why in (DATA, LOSS) and asks_for_whole_sets(parting.decision, project)
 
 
 def operation(reach: CollectiveSite) -> str:
@@ -298,10 +309,12 @@ def hit_of(
 ) -> Violation:
     """Returns a hit, with the way to the operation as its steps.
 
-    It stands at the call where that is seen to make ranks meet, else at the decision: there is where to look.
+    It stands at the call where that is seen to make ranks meet, or stands under a test of the rank; else at the
+    decision: there is where to look.
     """
+    seen = len(parting.here.chain) == 1 or parting.ranks is not None
     shown = parting.shape in (DivergenceShape.HANDLER, DivergenceShape.FINALLY) or (
-        parting.shape is DivergenceShape.ARM and len(parting.here.chain) == 1 and parting.there is None
+        parting.shape is DivergenceShape.ARM and seen and parting.there is None
     )
     place = parting.here.chain[0][0] if shown else parting.decision
     return violation(file, place, title, fix, steps=tuple(_steps(parting, file, project, shown=shown)),

@@ -33,7 +33,7 @@ from diagnostics.audit.collectives.under_rank_test import raised_under_rank_test
 from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.swallowed import swallowed
+from diagnostics.static.executed.swallowed import swallowed, swallowed_on_leaving
 from diagnostics.static.executed.training import operation as operation_of
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
@@ -47,7 +47,7 @@ from diagnostics.static.spmd.raised_on_one_rank import raised_on_one_rank, reads
 CODE = "A208"
 NAME = "exception-skips-collective"
 SEVERITY = Severity.ERROR
-WORDS = ("except",)
+WORDS = ("except", "__exit__")
 CHECKLIST = "no rank swallows an error and goes on alone"
 # Who comes to one of these says nothing by that.
 _TELLS_NOTHING = {name for name in operations.CARRY_NOTHING if name.endswith("barrier")} | {"wait_for_everyone"}
@@ -69,6 +69,17 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             steps=(shown(one.met, project, "every rank has to come here"),),
             confidence=Confidence.LIKELY,
             severity=Severity.WARNING,  # an error of the program may come on all ranks
+        )
+    for given, context, met in swallowed_on_leaving(execution):
+        yield violation(
+            project.file_with(context.kind.module),
+            given,
+            f"what __exit__ gives back swallows an error of memory that one rank alone may have: "
+            f"{operation_of(met) or 'the backward pass'} in the block is skipped, and the others wait for it",
+            "let the error end the job, or agree on it with all ranks (all_reduce a flag) before anyone goes on",
+            steps=(shown(met, project, "every rank has to come here"),),
+            confidence=Confidence.LIKELY,
+            severity=Severity.WARNING,
         )
 
 

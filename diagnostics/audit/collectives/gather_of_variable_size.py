@@ -31,8 +31,12 @@ import re
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
-from diagnostics.core.findings import Severity
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.ragged import ragged_gathers
+from diagnostics.static.executed.training import operation
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -51,6 +55,25 @@ _SIZES = re.compile(r"size|len|shape|count|num|max", re.IGNORECASE)
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the gathers of tensors whose size is the rank's own."""
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for gathered, share in ragged_gathers(execution):
+        steps = (shown(share, project, "the rank's share"),) if share.function is not None else ()
+        yield violation(
+            home(gathered, project),
+            gathered.node,
+            f"{operation(gathered)}() into buffers of the tensor's own size, and it has a row for each sample of the "
+            "rank's share: where the ranks do not divide the whole, one has a row more than another",
+            "gather the sizes first, pad to the largest and cut behind; or cut the whole to a multiple of the ranks",
+            steps=steps,
+            confidence=Confidence.LIKELY,
+            severity=Severity.WARNING,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for one in operation_calls(file, project):
         tensor = one.argument(operations.TENSOR[one.op]) if one.op in operations.PARTS else None
         if tensor is None or not _are_alike(one, tensor) or _sizes_are_known(one, project):

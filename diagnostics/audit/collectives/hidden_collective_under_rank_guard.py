@@ -77,12 +77,11 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for one in partings(file, project, DivergenceShape.ARM, DivergenceShape.LOOP):
         if one.ranks is None or one.there is not None or one.here.meeting is SyncKind.GROUP or not one.here.hidden:
             continue
-        called = one.here.chain[0][0]
         yield hit_of(
             one, file, project,
-            f"line {called.lineno} makes all ranks meet in {operation(one.here)}, and stands under a test of the rank: "
-            "who comes here waits for the others until the timeout",
-            f"call line {called.lineno} on every rank, and keep under the test only what writes or prints",
+            f"this makes all ranks meet in {operation(one.here)}, and stands under a test of the rank: who comes here "
+            "waits for the others until the timeout",
+            "call it on every rank, and keep under the test only what writes or prints",
         )  # fmt: skip
     yield from _decorated(file, project)
 

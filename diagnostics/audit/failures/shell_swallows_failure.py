@@ -155,9 +155,12 @@ def _before_success(file: ProjectFile, ran: CommandContext, found: Training) -> 
 
 def _read_too_late(file: ProjectFile, ran: CommandContext, found: Training) -> Iterator[Violation]:
     """The training, then words, and only then `$?`: that of the words."""
-    if "errexit" in ran.options or ran.tested or len(ran.pipeline.commands) > 1 or ran.words[0] == "exec":
+    at = ran
+    while at.outer is not None and not at.substituted and not at.blocks[-1].after:
+        at = at.outer  # `srun bash -c 'torchrun ...'` ends as its last command does
+    if "errexit" in at.options or at.tested or len(at.pipeline.commands) > 1 or at.words[0] == "exec":
         return
-    block = ran.blocks[-1]
+    block = at.blocks[-1]
     statement = block.statements[block.index]
     if statement.operators or statement.background or reads_status([statement]) or not block.after:
         return

@@ -43,8 +43,8 @@ READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.
 WORDS = ("nccl", "mpi", "NCCL")
 CHECKLIST = "the backend fits the device"
 _INIT = "torch.distributed.init_process_group"
-_BACKEND = frozenset(["backend", "dist_backend", "ddp_backend", "distributed_backend"])
-_DEVICE = frozenset(["device", "accelerator", "device_type"])
+_BACKEND = ("backend", "dist_backend", "ddp_backend", "distributed_backend")
+_DEVICE = ("device", "accelerator", "device_type")
 _CPU_FLAG = frozenset(["use_cpu", "cpu_only", "no_cuda"])
 
 

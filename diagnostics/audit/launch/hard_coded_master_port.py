@@ -46,6 +46,7 @@ CHECKLIST = "each job takes a port of its own"
 _OPTIONS = ("--master-port", "--main-process-port", "--rdzv-endpoint", "-master-port")
 _WORDS = ("MASTER_PORT", "init_method", "init_process_group", "dist_url", "torchrun", "run", "launch")
 _MOST_GPUS = 8  # who asks for so many has the machine alone
+_MOST_OF_SEVERAL = 4  # and who asks for so many on each of several machines: jobs over machines take whole ones
 _ASSIGNED = re.compile(r"MASTER_PORT=(['\"]?)(\d{2,5})\1$")
 _TCP = re.compile(r"tcp://(\[[^\]]+\]|[^:/\s]+):(\d{2,5})/?$")
 _LOOPBACK = re.compile(r"^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|::1|\[::1\])$")
@@ -103,7 +104,9 @@ def _shares_machines(script: Script) -> bool:
     if script.header("nodes") is None or gpus is None or script.header("exclusive", "nodelist", "w") is not None:
         return False
     count = gpus.value.rpartition(":")[2]
-    whole = (memory is not None and memory.value == "0") or not count.isdigit() or int(count) >= _MOST_GPUS
+    nodes = script.header("nodes")
+    most = _MOST_GPUS if nodes is None or nodes.value == "1" else _MOST_OF_SEVERAL
+    whole = (memory is not None and memory.value == "0") or not count.isdigit() or int(count) >= most
     return not whole and any(one.words[:1] == ("srun",) for one in script.commands)
 
 

@@ -89,7 +89,7 @@ def _slept(
     sleep = next((one.value for one in block.orelse if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)
                   and project.name(one.value.func, function) == "time.sleep"), None)  # fmt: skip
     works = any(isinstance(one, ast.Call) and not tells(one) for part in block.body for one in walk(part))
-    if sleep is None or not works or synchronises([*block.body, *rest], function, project):
+    if sleep is None or not works or _leaves(block.body) or synchronises([*block.body, *rest], function, project):
         return
     yield violation(
         file,

@@ -39,6 +39,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.unwrapped_models import unwrapped_from
 from diagnostics.static.torch_code.model_wrappers import DDP, FSDP, WrapSite, bound_to, wraps_in
+from diagnostics.static.torch_code.trained_parameters import changes, helper_changes
 
 CODE = "A111"
 NAME = "module-bypasses-wrapper"
@@ -47,7 +48,7 @@ SEVERITY = Severity.ERROR
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the forwards past a wrapper whose result is trained on."""
-    yield from also(_read(file, project) if "backward" in file.words else (), file, project, _run)
+    yield from also(_read(file, project) if "backward" in file.words else (), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
@@ -90,6 +91,8 @@ def _unwrapped(file: ProjectFile, function: Function, project: Project) -> Itera
         trained = _trained_by(call, function, project) if wrapper is not None else None
         if wrapper is None or trained is None or any(ast.unparse(one.func) == wrapper for one in calls):
             continue
+        if _is_switched_off(wrapper, call, function, project):
+            continue
         yield violation(
             file,
             call,
@@ -100,6 +103,15 @@ def _unwrapped(file: ProjectFile, function: Function, project: Project) -> Itera
             confidence=Confidence.LIKELY,
         )
         return
+
+
+def _is_switched_off(wrapper: str, call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether the parameters get no gradient here: a critic that the generator's step only asks."""
+    own = [(node, base, value) for node, base, value in changes(function) if ast.unparse(base) == wrapper]
+    told = [(node.lineno, not (isinstance(value, ast.Constant) and value.value is False)) for node, _, value in own]
+    told += [(one.call.lineno, one.trains) for one in helper_changes(function, {wrapper}, project)]
+    before = [one for one in told if one[0] < call.lineno]
+    return bool(before) and not max(before)[1]
 
 
 def _runs_parts(call: ast.Call, function: Function, project: Project) -> bool:

@@ -26,8 +26,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.executed import also, home
-from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.audit.executed import also, shown
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.executed.training import wraps
 from diagnostics.static.execution.events import Execution
@@ -60,8 +60,9 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             continue
         kinds = {id(one): one for one in classes_inside(model.kind.kind, project)}.values()
         for one in [branch for kind in kinds for branch in changing_branches(kind, project)][:1]:
-            place = home(wrap, project)
-            yield _changes(place, wrap.node, one, project)
+            # The option is handed over somewhere: the branch is what a reader has to see.
+            asked = shown(wrap, project, "wrapped with static_graph=True here")
+            yield _changes(project.file_with(one.function), one.branch, one, project, asked)
 
 
 def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -78,15 +79,18 @@ def _changing(file: ProjectFile, wrap: WrapSite, project: Project) -> Iterator[V
         yield _changes(file, wrap.call, one, project)
 
 
-def _changes(file: ProjectFile, wrap: ast.AST, one: ConditionalUse, project: Project) -> Violation:
+def _changes(
+    file: ProjectFile, place: ast.AST, one: ConditionalUse, project: Project, *more: ExplanationStep
+) -> Violation:
     return violation(
         file,
-        wrap,
+        place,
         f"static_graph=True, but {one.why} whether forward uses self.{one.part.name}",
         "wrap with find_unused_parameters=True instead of static_graph=True, or use the part in every step",
         steps=(
             step(project.file_with(one.function), one.branch, f"{one.why} here"),
             step(project.file_with(one.part.function), one.part.statement, "the part is made here"),
+            *more,
         ),
         confidence=Confidence.LIKELY,
     )

@@ -26,7 +26,9 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.local_ranks import local_rank_origin, names_nodes
 from diagnostics.static.launch_files.node_counts import NodeCounts
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.data_loaders import SAMPLER
@@ -67,7 +69,7 @@ def _told(
         return
     nodes = project.fact(NodeCounts)
     product = count is not None and names_nodes(count, function, project)
-    several = product or nodes.may_be_several(file.shown)
+    several = product or nodes.may_be_several(file.shown) or _reads_global_rank(file, project)
     steps = [step(project.file_with(source[1]), source[0], "the rank on this machine alone")]
     if (launched := nodes.place()) is not None:
         steps.append(step(launched[0], ast.Pass(lineno=launched[1], col_offset=0), "several machines are asked for"))
@@ -79,6 +81,17 @@ def _told(
         "dist.get_rank(), or node_rank * processes_per_node + local_rank",
         steps=tuple(steps),
         confidence=Confidence.LIKELY if several else Confidence.POSSIBLE,
+    )
+
+
+def _reads_global_rank(file: ProjectFile, project: Project) -> bool:
+    """Whether the program knows both ranks, `RANK` and `LOCAL_RANK`: it is written for several machines."""
+    around = (project.by_path[one] for one in project.fact(ImportClosures).around(file.shown))
+    return any(
+        isinstance(node, ast.Constant) and node.value == "RANK"
+        for one in around
+        if "RANK" in one.text
+        for node in (walk(one.tree) if one.tree is not None else ())
     )
 
 

@@ -2,7 +2,8 @@
 
 What it does: flags DataLoaders that a DDP or FSDP model is trained with, in the function that makes them or in one that
 it gives them back to, and that have neither a DistributedSampler, nor
-a data set, sampler or seed that knows the rank.
+a data set, sampler or seed that knows the rank. Also loaders of a training by Fabric or Accelerate that were not given
+to it.
 
 Why it matters: each rank goes through the whole data set. An epoch costs N times as much as it should, and N ranks
 learn what one would: the job scales on paper only.
@@ -24,10 +25,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.dataflow.value_uses import uses
+from diagnostics.static.executed.plain_loaders import plain_under_library
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
@@ -64,6 +68,24 @@ _OTHER_WAYS = {"init_device_mesh", "device_mesh", "pipeline_parallel", "tensor_p
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the training loaders that every rank reads as a whole."""
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for loader, backward, method in plain_under_library(execution):
+        yield violation(
+            home(loader, project),
+            loader.node or backward.node,
+            f"every rank trains on the whole of the same data: the loader was not given to {method}(), and has no "
+            "sampler of its own",
+            f"loader = {method}(loader), of the object that runs the model",
+            steps=(shown(backward, project, "the model is trained with it"),),
+            confidence=Confidence.LIKELY,
+            severity=Severity.WARNING,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for loader in loaders_in(file, project):
         if loader.open_ended or loader.for_evaluation or not _plain(loader):
             continue

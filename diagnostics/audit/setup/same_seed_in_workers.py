@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.workers import copied_generators
+from diagnostics.static.executed.workers import copied_generators, seeded_alike
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -59,6 +59,16 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "draw from torch's or numpy's generator of the worker, or make one in worker_init_fn from "
             "torch.initial_seed()",
             steps=(shown(generator, project, "the generator, made before there are workers"),),
+            confidence=Confidence.LIKELY,
+        )
+    for seeded, read in seeded_alike(execution):
+        yield violation(
+            home(seeded, project),
+            seeded.node,
+            "nothing of the worker goes into this seed: all data workers draw the same numbers, and again in each "
+            "epoch in which they are started anew",
+            "seed with torch.initial_seed() % 2**32, which is another number for each worker and epoch",
+            steps=(shown(read, project, "this loader's workers are seeded so"),),
             confidence=Confidence.LIKELY,
         )
 

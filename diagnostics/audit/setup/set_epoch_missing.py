@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.epochs import same_order_for_ever
+from diagnostics.static.executed.steps.epochs import own_samplers_never_told, same_order_for_ever
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -45,7 +45,7 @@ from diagnostics.static.torch_code.training_functions import TrainingFunctions, 
 CODE = "A156"
 NAME = "set-epoch-missing"
 SEVERITY = Severity.WARNING
-WORDS = ("DistributedSampler",)
+WORDS = ("DistributedSampler", "set_epoch")
 CHECKLIST = "set_epoch is called on distributed samplers"
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _EVALUATION = re.compile(r"val|test|eval", re.IGNORECASE)
@@ -70,6 +70,23 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
                 shown(sampler, project, "the order is drawn from seed + epoch"),
                 step(project.file_with(loop.function), loop.node, "the epochs"),
                 *told,
+            ),
+            confidence=Confidence.LIKELY,
+        )
+    for own, loop in own_samplers_never_told(execution):
+        calls = project.calls_by_name.get("set_epoch", ())
+        here = calls[0] if len(calls) == 1 else None
+        kind = own.kind.kind.name
+        yield violation(
+            project.file_with(here[1]) if here is not None else home(own, project),
+            here[0] if here is not None else own.node or loop.node,
+            f"{kind} draws its order from the epoch, and its set_epoch is never called: every epoch has the same order"
+            + (", since this call is for something else" if here is not None else ""),
+            "call set_epoch(epoch) of the sampler itself, as the first statement of the loop over the epochs; behind "
+            "batch_sampler= it is loader.batch_sampler",
+            steps=(
+                shown(own, project, f"{kind} is made here"),
+                step(project.file_with(loop.function), loop.node, "the epochs"),
             ),
             confidence=Confidence.LIKELY,
         )

@@ -29,6 +29,10 @@ def _is_constant(value: ast.AST, function: Function) -> bool:
     return isinstance(value, ast.Constant)
 
 
+def _stored(node: ast.AST) -> str:
+    return ast.unparse(getattr(node, "target", node))
+
+
 @dataclass(eq=False)
 class AgreedValues:
     """Answers for expressions of a program."""
@@ -50,6 +54,8 @@ class AgreedValues:
                     isinstance(one, ast.Constant) or self.holds(one, function, rounds - 1)
                     for one in (value.left, value.right)
                 )
+            case ast.Attribute() if self.filled_attribute(value, function):
+                return True
             case ast.Subscript() | ast.Attribute():
                 return self.holds(value.value, function, rounds - 1)
             case ast.Name() if rank_words.WORLD_SIZE.match(value.id):
@@ -87,6 +93,20 @@ class AgreedValues:
         since = [one for one in function.assigned.get(name.id, ()) if last < one.lineno < name.lineno]
         return all(self.holds(one, function) for one in since)
 
+    def filled_attribute(self, value: ast.Attribute, function: Function) -> bool:
+        """Whether a collective filled `self.total` before this line of its function, and nothing came in since."""
+        filled = self._filled(function)
+        text = ast.unparse(value) if filled else ""
+        last = max((line for line in filled.get(text, ()) if line < value.lineno), default=None)
+        if last is None:
+            return False
+        stored = {
+            getattr(node, "lineno", 0)
+            for node in function.nodes_of((ast.Attribute, ast.Subscript, ast.AugAssign))
+            if isinstance(getattr(node, "ctx", ast.Store()), ast.Store) and _stored(node).startswith(text)
+        }
+        return not any(last < line < value.lineno for line in stored)
+
     def filled_each_round(self, name: ast.Name, function: Function) -> bool:
         """Whether a `while` asks for what begins alike on every rank and is filled by a collective in each round."""
         loops = [
@@ -120,6 +140,8 @@ class AgreedValues:
                 if isinstance(node, ast.Call) and last_name(node.func) in operations.SHARED:
                     for argument in node.args[:1]:
                         found[base_name(argument)].append(node.lineno)
+                        if isinstance(argument, ast.Attribute):
+                            found[ast.unparse(argument)].append(node.lineno)
                 elif isinstance(node, ast.Call) and node.args:
                     for argument in self._filled_by(node, function):
                         found[base_name(argument)].append(node.lineno)

@@ -131,8 +131,8 @@ class RankTaint:
             yield from filter(None, (self._of_name(value, function),))
             return
         if isinstance(value, ast.Attribute):
-            found = self._known.attribute(self.program.attribute_key(value, function))
-            yield from filter(None, (found,))
+            if not self._agreed.filled_attribute(value, function):
+                yield from filter(None, (self._known.attribute(self.program.attribute_key(value, function)),))
             yield from (made for one in self.program.getters(value, function) if (made := self.returned(one)))
             if value.attr in ("shape", "dtype", "device", "ndim", "requires_grad") and not isinstance(
                 value.value, ast.Name

@@ -13,7 +13,7 @@ from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.own_nodes import Callable_
 
-_REGISTERS = {"signal", "add_signal_handler"}
+_REGISTERS = ("signal", "add_signal_handler")
 
 
 def told_from_outside(program: CallGraph) -> Iterator[tuple[ast.expr, Function, Taint]]:

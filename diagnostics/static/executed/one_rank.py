@@ -15,7 +15,7 @@ from diagnostics.static.execution.library import WRAPPERS, computed
 from diagnostics.static.execution.values import Const, Made, Name, OneOf, Value, sources, truth
 
 _WORLD = 4  # processes that the tests are tried for
-_ALL = frozenset(range(_WORLD))
+ALL_RANKS = frozenset(range(_WORLD))
 _RANKS = frozenset(["torch.distributed.get_rank", "rank", "torch.distributed.get_node_local_rank"])
 _SIZES = frozenset(["torch.distributed.get_world_size"])
 _YES = frozenset(["torch.distributed.is_initialized", "torch.distributed.is_available"])
@@ -53,13 +53,13 @@ def reached_by_some(execution: Execution) -> Iterator[PartlyReached]:
     for one in execution.events:
         if not (meets(one) or (sharded and _gathers_state(one))) or not any(not each.handler for each in one.guards):
             continue
-        who = _who(one)
+        who = ranks_at(one)
         name = name_of(one)
         if who is None:
             unclear.add(name)
-        elif who and who < _ALL:
+        elif who and who < ALL_RANKS:
             some.setdefault(name, []).append(who)
-            guard = next(each for each in one.guards if _passing(each) not in (None, _ALL))
+            guard = next(each for each in one.guards if _passing(each) not in (None, ALL_RANKS))
             found.append((one, who, guard))
     for one, who, guard in found:
         name = name_of(one)
@@ -80,21 +80,27 @@ def _gathers_state(event: Event) -> bool:
 
 def _others_come(who: frozenset[int], some: Sequence[frozenset[int]]) -> bool:
     """Whether other ranks come to such an operation, too, in a branch of their own: the last one may be rank 1."""
-    return frozenset().union(*some) == _ALL or any(who.isdisjoint(one) for one in some)
+    return frozenset().union(*some) == ALL_RANKS or any(who.isdisjoint(one) for one in some)
 
 
-def _who(event: Event) -> frozenset[int] | None:
+def ranks_at(event: Event) -> frozenset[int] | None:
     """Returns the ranks that come to an event, None where something else may decide it."""
     joined = any(isinstance(one, Made) and one.name.rpartition(".")[2] in ("join", "Join") for one in event.contexts)
     if event.is_handled or joined or runs_beside(event):
         return None
-    who = _ALL
+    who = ALL_RANKS
     for guard in event.guards:
         passing = _passing(guard)
         if passing is None and _OF_RANKS.search(_text(guard.node)):
             return None
-        who &= _ALL if passing is None else passing
+        who &= ALL_RANKS if passing is None else passing
     return who
+
+
+def led_by(event: Event) -> Event:
+    """Returns the call behind the test that lets only some ranks in, which leads to an event."""
+    guard = next((each for each in event.guards if _passing(each) not in (None, ALL_RANKS)), None)
+    return _through(event, guard) if guard is not None else event
 
 
 def _text(node: ast.AST) -> str:

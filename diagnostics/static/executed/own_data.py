@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.agent.shared import operations
-from diagnostics.static.executed.training import loader_of, operation, sampler_of
+from diagnostics.static.executed.training import is_wrapped_backward, loader_of, operation, sampler_of, wrapper_of
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Items, Made, Mapped, OneOf, Value
+from diagnostics.static.execution.values import Items, Made, Mapped, OneOf, Value, sources
 
 _MOST = 600
 # What gives every rank the same, by whatever object it is asked for.
@@ -30,8 +30,12 @@ class OwnData:
 
     def __init__(self, execution: Execution) -> None:
         self._agreed: set[int] = set()
+        self._trained: set[int] = set()  # what wrapped models gave for the data that the rank trains on
         for event in execution.events:
             self._note(event)
+            if is_wrapped_backward(event) and not event.without_gradients:
+                loss = event.owner if event.name == ".backward" else event.argument(0, "loss")
+                self._trained.update(id(one) for one in sources(loss) if _is_of_own_part(one))
 
     def _note(self, event: Event) -> None:
         name = operation(event)
@@ -55,6 +59,8 @@ class OwnData:
     def of(self, value: Value | None, *, sizes: bool = False) -> Made | None:
         """Returns the samples that a value was computed from: an item of a loader that is parted among the ranks.
 
+        Or what a wrapped model that is trained gave for them, wherever they came from.
+
         `sizes`: also where only how many there are was asked, which is mostly the same on all ranks.
         """
         waiting: list[Value | None] = [value]
@@ -67,6 +73,8 @@ class OwnData:
             if isinstance(one, Made):
                 if not sizes and one.name in _SIZES:
                     continue
+                if id(one) in self._trained:
+                    return one
                 if one.name in ("item", "next") and (loader := loader_of(one.owner)) is not None and sampler_of(loader):
                     return one
                 if one.name.rpartition(".")[2] in _AGREEING:
@@ -99,6 +107,19 @@ class OwnData:
             elif isinstance(one, (Items, Mapped)):
                 waiting += _flat(one)
         return False
+
+
+def _is_of_own_part(value: Value) -> bool:
+    """Whether a wrapped model gave a value for data of which ranks may have parts: of no loader that all read whole."""
+    wrapper = wrapper_of(value.owner) if isinstance(value, Made) and value.name == "()" else None
+    if not isinstance(value, Made) or wrapper is None or wrapper.name == "torch.nn.DataParallel":
+        return False
+    for given in (*value.args, *value.keywords.values()):
+        for one in sources(given):
+            loader = loader_of(one.owner) if isinstance(one, Made) and one.name in ("item", "next") else None
+            if loader is not None and sampler_of(loader) is None:
+                return False
+    return True
 
 
 def _flat(value: Value) -> Sequence[Value]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.training import is_distributed, meets, operation
 from diagnostics.static.execution.events import Event, Execution, TriedBlock
+from diagnostics.static.execution.values import Instance
 from diagnostics.static.program.exit_calls import LEAVING
 from diagnostics.static.program.functions import last_name
 
@@ -44,7 +45,38 @@ def swallowed(execution: Execution) -> Iterator[Swallowed]:
                 yield Swallowed(handler=handler, attempt=attempt, met=one)
 
 
-def _of_memory(handler: ast.ExceptHandler) -> bool:
+def swallowed_on_leaving(execution: Execution) -> Iterator[tuple[ast.Return, Instance, Event]]:
+    """Yields (what `__exit__` gives back, its object, operation) where that says that an error of memory never was."""
+    told: set[int] = set()
+    for one in execution.events if is_distributed(execution) else ():
+        for context in one.contexts if one.loops and meets(one) else ():
+            if not isinstance(context, Instance) or id(context.kind.kind) in told:
+                continue
+            end = next((each for each in context.kind.kind.body if getattr(each, "name", "") == "__exit__"), None)
+            given = _swallows(end) if isinstance(end, ast.FunctionDef) and _of_memory(end) else None
+            if given is not None and not _met_outside(context, one, execution):
+                told.add(id(context.kind.kind))
+                yield given, context, one
+
+
+def _swallows(end: ast.FunctionDef) -> ast.Return | None:
+    """Returns the last return of `__exit__` that may give something true."""
+    found = [one for one in ast.walk(end) if isinstance(one, ast.Return) and one.value is not None]
+    true = [one for one in found if not (isinstance(one.value, ast.Constant) and not one.value.value)]
+    return max(true, key=lambda one: one.lineno, default=None)
+
+
+def _met_outside(context: Instance, met: Event, execution: Execution) -> bool:
+    """Whether ranks may tell each other in the same round, outside of the block."""
+    return any(
+        operation(one)
+        and any(loop is met.loops[-1] for loop in one.loops)
+        and not any(each is context for each in one.contexts)
+        for one in execution.events
+    )
+
+
+def _of_memory(handler: ast.ExceptHandler | ast.FunctionDef) -> bool:
     told = ast.unparse(handler).lower()
     return any(one in told for one in ("outofmemory", "out of memory", "memoryerror"))
 

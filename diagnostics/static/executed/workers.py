@@ -20,6 +20,10 @@ _WORKER = frozenset(["get_worker_info", "worker_id", "worker_info", "getpid", "n
 _DEALS = frozenset(
     [".prepare", ".setup_dataloaders", ".prepare_data_loader", "datasets.distributed.split_dataset_by_node"]
 )
+_SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random."}
+# What comes to the same in each worker of a loader, if what it is made of does.
+_SAME = frozenset(["int", "+", "-", "*", "//", "%", "&", "^", "[]", "argument", "os.environ.get", "os.getenv", "rank",
+                   "torch.distributed.get_rank", "torch.distributed.get_world_size", "carried"])  # fmt: skip
 _ITERABLE = "torch.utils.data.IterableDataset"
 
 
@@ -31,6 +35,25 @@ def copied_generators(execution: Execution) -> Iterator[tuple[Event, Made]]:
             held = next(_drawn_from(data), None)
             if held is not None and not _asks_worker(data):
                 yield one, held
+
+
+def seeded_alike(execution: Execution) -> Iterator[tuple[Event, Made]]:
+    """Yields (seeding of a generator in the data workers, loader) by a number that is no other in another worker."""
+    for one in execution.events:
+        loader = _loader_around(one) if one.name in _SEEDS and one.args else None
+        if loader is None or not _has_some_workers(loader):
+            continue
+        inside = (each.name for each in execution.events if _loader_around(each) is loader)
+        draws = any(name.startswith(_SEEDS[one.name]) and name not in _SEEDS for name in inside)
+        if draws and all(_is_alike(each) for each in sources(one.args[0])):
+            yield one, loader
+
+
+def _is_alike(value: Value) -> bool:
+    """Whether a value is the same in all workers of a process, as far as it is not made of others."""
+    if isinstance(value, Made):
+        return value.name in _SAME or isinstance(value.node, ast.Attribute)
+    return isinstance(value, (Const, Name, Instance))
 
 
 def _drawn_from(data: Instance) -> Iterator[Made]:

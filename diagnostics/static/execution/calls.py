@@ -201,6 +201,7 @@ class CallEvaluation(ForeignCalls):
         state.entered.add(id(callee.function.syntax))
         frames, contexts = state.frames, state.contexts
         state.frames = (*frames, Entered(callee.function, node, scope.function))
+        state.execution.entered.append(state.frames)
         if callee.marks and not NO_GRAD.isdisjoint(callee.marks):
             state.contexts = (*contexts, Made("torch.no_grad"))
         try:

@@ -99,11 +99,13 @@ NO_GRAD = frozenset(
 class Execution:
     """One script that was run. `whole` is false where it was given up before its end.
 
-    `uncalled`: it is a function or class of `script` that no script comes to.
+    `uncalled`: it is a function or class of `script` that no script comes to. `entered`: the functions that were open
+    each time when one was entered, that one last.
     """
 
     script: str
     events: list[Event] = field(default_factory=list)
+    entered: list[tuple[Entered, ...]] = field(default_factory=list)
     whole: bool = True
     uncalled: bool = False
 

@@ -10,7 +10,7 @@ from diagnostics.static.execution.assignments import Assignments
 from diagnostics.static.execution.events import NO_GRAD
 from diagnostics.static.execution.library import LOADER, SAME_ITEMS, WRAPPERS
 from diagnostics.static.execution.state import RunState
-from diagnostics.static.execution.values import Generator, Instance, Made, Procedure, Scope, Value
+from diagnostics.static.execution.values import Generator, Instance, Made, Partial, Procedure, Scope, Value
 
 WORKER = "data worker"  # the context of what a loader reads; its owner is the loader
 _CONTAINERS = frozenset(["torch.nn.Sequential", "torch.nn.ModuleList"])
@@ -74,7 +74,9 @@ class ImpliedCalls(Assignments):
         self, callee: Value, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
     ) -> None:
         """Runs a function of the project whose result the library has."""
-        if not isinstance(callee, (Procedure, Instance)) or (isinstance(callee, Instance) and self.is_model(callee)):
+        if not isinstance(callee, (Procedure, Instance, Partial)) or (
+            isinstance(callee, Instance) and self.is_model(callee)
+        ):
             return
         state = self.state
         around = state.guards, state.loops, state.tries

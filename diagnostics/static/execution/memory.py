@@ -31,6 +31,8 @@ class Journal:
         self._journal: list[tuple[dict[Any, Any], Any, Any]] = []
         self._depths: dict[tuple[int, Any], int] = {}  # how many loops were open at the last write
         self._carried: dict[tuple[int, Any], Made] = {}
+        # Names of a function that was left are kept: another one's at their address would be taken for them.
+        self._stores: dict[int, dict[Any, Any]] = {}
         self.depth = 0  # how many loops are open of which one round stands for all
 
     def write(self, store: dict[Any, Any], key: Any, value: Any) -> None:
@@ -38,6 +40,7 @@ class Journal:
         self._journal.append((store, key, store.get(key, _ABSENT)))
         store[key] = value
         place = (id(store), key)
+        self._stores[id(store)] = store
         self._depths[place] = self.depth
         if place in self._carried and isinstance(value, Value) and not is_carried(value):
             self._after(self._carried[place], value)
@@ -45,6 +48,7 @@ class Journal:
     def born(self, store: dict[Any, Any]) -> None:
         """Notes that what a store holds was put into it now."""
         if self.depth:
+            self._stores[id(store)] = store
             for key in store:
                 self._depths[id(store), key] = self.depth
 
@@ -61,6 +65,7 @@ class Journal:
         if self.depth <= self._depths.get(place, 0):
             return value
         if place not in self._carried:
+            self._stores[id(store)] = store
             self._carried[place] = Made("carried", args=(value,))
         return self._carried[place]
 

@@ -69,7 +69,7 @@ class _Building:
         """Returns the functions that call something interesting, and those that call them."""
         found: dict[int, Function] = {}
         waiting: list[Function] = []
-        for word in CORE_WORDS:
+        for word in sorted(CORE_WORDS):  # a set is gone through in another order in each process
             for call, function in self.project.calls_by_name.get(word, ()):
                 if id(function) not in found and is_core(call, function, self.project):
                     found[id(function)] = function

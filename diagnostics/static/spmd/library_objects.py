@@ -66,7 +66,7 @@ class LibraryTypes:
     """Answers for expressions of a project."""
 
     project: Project
-    _known: dict[int, tuple[LibraryType, ...]] = field(default_factory=dict)
+    _known: dict[int, tuple[ast.expr, tuple[LibraryType, ...]]] = field(default_factory=dict)
 
     @cached_property
     def wrapping_files(self) -> frozenset[str]:
@@ -82,9 +82,9 @@ class LibraryTypes:
     def of(self, value: ast.expr, function: Function) -> tuple[LibraryType, ...]:
         """Returns what a value may be an object of."""
         if id(value) not in self._known:
-            self._known[id(value)] = ()  # while it is being looked at
-            self._known[id(value)] = tuple(dict.fromkeys(self._of(value, function, MOST_ROUNDS)))
-        return self._known[id(value)]
+            self._known[id(value)] = value, ()  # while it is being looked at; kept, so that its identity stays its own
+            self._known[id(value)] = value, tuple(dict.fromkeys(self._of(value, function, MOST_ROUNDS)))
+        return self._known[id(value)][1]
 
     def _of(self, value: ast.expr, function: Function, rounds: int) -> Iterator[LibraryType]:
         if rounds < 0:

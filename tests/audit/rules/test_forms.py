@@ -24,18 +24,13 @@ FORMS = Path(__file__).parent / "forms"
 RULES = rules_of_files()
 NOT_FOUND = {
     "A203_method_branches", "A206_attr_steps", "A208_retry_helper", "A211_method", "A310_method", "A408_lambda_attr",
-    "A410_attr", "A513_suppress_attr", "A202_states_by_keyword", "retrieval_eval", "latent_cache",
-    "moe_checkpointer", "teacher_student", "ema_prefix",
-    "asr_bucket_epoch", "augment_worker_seed", "clip_gather_nograd", "collate_device_partial",
-    "depth_unfreeze_after_wrap", "detector_oom_retry", "diffusion_ema_names", "fabric_plain_loader",
-    "gnn_ragged_gather", "lora_accelerate_main_wait", "mae_sampler_localrank",
+    "A410_attr", "A513_suppress_attr", "A202_states_by_keyword", "latent_cache",
+    "clip_gather_nograd",
+    "mae_sampler_localrank",
     "packed_text_stream",
-    "pose_accuracy_summed", "ppo_kl_stop", "slurm_echo_status",
     "slurm_visible_localid", "spawn_free_port", "two_node_localhost_rdzv",
-    "vocoder_gan_bypass", "wav2vec_layerdrop_static",
 }  # fmt: skip
-# A fixed port beside Slurm's job number, a meter that is summed in place, a critic that the generator's step only asks.
-FALSE_ALARMS = {"slurm_visible_localid", "summarizer_reduced_metric", "vocoder_gan_bypass"}
+FALSE_ALARMS: set[str] = set()
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (FORMS / "faulty").iterdir()))

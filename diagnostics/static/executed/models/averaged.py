@@ -10,7 +10,7 @@ from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Made, Value, sources
 
 _COPY = "copy.deepcopy"
-_CHANGES = (".lerp_", ".mul_", ".add_", ".sub_", ".copy_", ".set_", "set data", ".addcmul_")
+CHANGES = (".lerp_", ".mul_", ".add_", ".sub_", ".copy_", ".set_", "set data", ".addcmul_")
 _BUFFERS = frozenset([".buffers", ".named_buffers", ".state_dict", ".modules", ".named_modules"])
 _READS = (".items", ".values", "iterate", ".load_state_dict", ".keys")
 _NORM = re.compile(r"batch_?norm", re.IGNORECASE)
@@ -41,7 +41,7 @@ def _normalises(model: Value) -> bool:
 
 def _changes(event: Event, copy: Value) -> bool:
     """Whether an event changes parameters of the copy in place."""
-    if event.name in _CHANGES:
+    if event.name in CHANGES:
         return _parameters(event.owner) is copy
     fused = event.name.startswith("torch._foreach_") and event.name.endswith("_")
     return fused and bool(event.args) and _parameters(event.args[0]) is copy
@@ -50,10 +50,11 @@ def _changes(event: Event, copy: Value) -> bool:
 def _parameters(value: Value | None) -> Value | None:
     while isinstance(value, Made) and value.name in (".data", ".detach"):
         value = value.owner
-    return _bare(parameters_of(value))
+    return bare(parameters_of(value))
 
 
-def _bare(model: Value | None) -> Value | None:
+def bare(model: Value | None) -> Value | None:
+    """Returns the model inside of a wrapper, another one as it is."""
     wrapper = wrapper_of(model)
     return wrapper.argument(0, "module") if wrapper is not None else model
 
@@ -61,13 +62,13 @@ def _bare(model: Value | None) -> Value | None:
 def _is_refreshed(execution: Execution, copy: Value) -> bool:
     """Whether something else gives the copy its statistics: copied buffers, a loaded state, passes in training mode."""
     for one in execution.events:
-        if one.name.endswith("update_bn") or (one.name == ".train" and _bare(one.owner) is copy):
+        if one.name.endswith("update_bn") or (one.name == ".train" and bare(one.owner) is copy):
             return True
-        if one.name in (".buffers", ".named_buffers", ".load_state_dict") and _bare(one.owner) is copy:
+        if one.name in (".buffers", ".named_buffers", ".load_state_dict") and bare(one.owner) is copy:
             return True
-        reads = one.name in _READS or one.name in _CHANGES or one.name in ("zip", "dict", "list", "sorted")
+        reads = one.name in _READS or one.name in CHANGES or one.name in ("zip", "dict", "list", "sorted")
         given = (one.owner, *one.args) if reads else ()
-        if any(isinstance(each, Made) and each.name in _BUFFERS and _bare(each.owner) is copy
+        if any(isinstance(each, Made) and each.name in _BUFFERS and bare(each.owner) is copy
                for value in given for each in sources(value)):  # fmt: skip
             return True
     return False
@@ -75,14 +76,14 @@ def _is_refreshed(execution: Execution, copy: Value) -> bool:
 
 def _use(execution: Execution, copy: Value) -> Event | None:
     """Returns where the copy predicts in evaluation mode, or is saved; None where it predicts as in training."""
-    calls = [one for one in execution.named("()") if _bare(one.owner) is copy]
+    calls = [one for one in execution.named("()") if bare(one.owner) is copy]
     if calls:
-        return calls[0] if any(_bare(one.owner) is copy for one in execution.named(".eval")) else None
+        return calls[0] if any(bare(one.owner) is copy for one in execution.named(".eval")) else None
     return next(
         (
             one
             for one in execution.named("torch.save")
-            if any(isinstance(each, Made) and each.name == ".state_dict" and _bare(each.owner) is copy
+            if any(isinstance(each, Made) and each.name == ".state_dict" and bare(each.owner) is copy
                    for each in sources(one.argument(0, "obj")))
         ),
         None,

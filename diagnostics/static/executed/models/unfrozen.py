@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from diagnostics.static.executed.training import is_part, parameters_of, wraps
 from diagnostics.static.execution.events import Event, Execution
@@ -22,8 +23,18 @@ def unfrozen_after_wrap(execution: Execution) -> Iterator[tuple[Event, Event, Ev
         for place, one in enumerate(events[at:], at) if frozen is not None else ():
             again = any(two.name in WRAPPERS and two is not wrap for two in events[place:])
             if _sets(one) is True and not again and _concerns(one, model) and not _undone(events[at:], model):
-                yield one, wrap, frozen  # type: ignore[misc] # asked for above
+                yield _where_they_part(one, frozen), wrap, frozen  # type: ignore[arg-type, misc] # asked for above
                 break
+
+
+def _where_they_part(late: Event, early: Event) -> Event:
+    """Returns the late event, where one helper does both the call of it that is not the early one's."""
+    if late.node is not early.node:
+        return late
+    for mine, other in zip(reversed(late.frames), reversed(early.frames), strict=False):
+        if mine.call is not other.call:
+            return replace(late, node=mine.call, function=mine.caller)
+    return late
 
 
 def _sets(event: Event) -> bool | None:

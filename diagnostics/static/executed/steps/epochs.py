@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from diagnostics.static.executed.training import loader_of, sampler_of, within
 from diagnostics.static.execution.events import Event, Execution, OpenLoop
 from diagnostics.static.execution.library import BATCHES, BY_CHANCE, IN_ORDER, LOADER, SAMPLER
-from diagnostics.static.execution.values import Const, Made, Value, same
+from diagnostics.static.execution.values import Const, Instance, Made, Value, same
 
 _TRAINS = (".backward", ".step")
 _LENGTHS = {"CosineAnnealingLR": (1, "T_max"), "LinearLR": (3, "total_iters"), "PolynomialLR": (1, "total_iters")}
@@ -26,12 +28,51 @@ def same_order_for_ever(execution: Execution) -> Iterator[tuple[Made, OpenLoop, 
         sampler = sampler_of(loader) if loader is not None else None
         if sampler is None or id(sampler) in done or not begun.loops or not _shuffles(sampler):
             continue
-        trains = any(
-            one.name in _TRAINS and not one.without_gradients and within(one, begun) for one in execution.events
-        )
-        if trains and not any(one.owner is sampler for one in told) and _goes_round(begun.loops[-1]):
+        if (
+            _trains_in(begun, execution)
+            and not any(one.owner is sampler for one in told)
+            and _goes_round(begun.loops[-1])
+        ):
             done.add(id(sampler))
             yield sampler, begun.loops[-1], next((one for one in told if one.owner is loader), None)
+
+
+def own_samplers_never_told(execution: Execution) -> Iterator[tuple[Instance, OpenLoop]]:
+    """Yields (sampler of the project that has a set_epoch, loop over the epochs) where none is ever called."""
+    entered = {id(frames[-1].function.syntax) for frames in execution.entered}
+    done: set[int] = set()
+    for begun in execution.named("iterate"):
+        loader = loader_of(begun.owner)
+        given = [loader.argument(3, "sampler"), loader.argument(4, "batch_sampler")] if loader is not None else []
+        sampler = next((one for one in given if isinstance(one, Instance)), None)
+        method = _set_epoch_of(sampler) if sampler is not None else None
+        if sampler is None or method is None or id(method) in entered or id(sampler) in done or not begun.loops:
+            continue
+        if _goes_round(begun.loops[-1]) and _trains_in(begun, execution):
+            done.add(id(sampler))
+            yield sampler, begun.loops[-1]
+
+
+def _set_epoch_of(sampler: Instance) -> ast.FunctionDef | None:
+    """Returns the method that is told the epoch, where what it keeps is read by another one."""
+    methods = [one for one in sampler.kind.kind.body if isinstance(one, ast.FunctionDef)]
+    found = next((one for one in methods if one.name == "set_epoch"), None)
+    kept = {node.attr for node in ast.walk(found) if _is_stored(node)} if found is not None else set()
+    used = any(
+        isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in kept
+        for one in methods
+        if one is not found
+        for node in ast.walk(one)
+    )
+    return found if used else None
+
+
+def _is_stored(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+
+
+def _trains_in(begun: Event, execution: Execution) -> bool:
+    return any(one.name in _TRAINS and not one.without_gradients and within(one, begun) for one in execution.events)
 
 
 def _shuffles(sampler: Made) -> bool:

@@ -27,7 +27,7 @@ def rates_by_own_loss(execution: Execution) -> Iterator[tuple[Event, Made]]:
 def sums_over_own_counts(execution: Execution) -> Iterator[tuple[Made, Event, Made]]:
     """Yields (division, the sum over ranks, the rank's samples that are counted below)."""
     summed = {id(one.args[0]): one for one in execution.events if operation(one) == "all_reduce" and one.args
-              and not _averages(one)}  # fmt: skip
+              and not averages(one)}  # fmt: skip
     if not summed:
         return
     own = OwnData(execution)
@@ -42,6 +42,7 @@ def sums_over_own_counts(execution: Execution) -> Iterator[tuple[Made, Event, Ma
             yield value, above, counted
 
 
-def _averages(event: Event) -> bool:
+def averages(event: Event) -> bool:
+    """Whether a reduction is told to do something else than to sum."""
     given = event.argument(1, "op")
     return given is not None and getattr(given, "name", "").rpartition(".")[2] not in ("SUM", "")

@@ -28,7 +28,9 @@ def clipped_while_scaled(execution: Execution) -> Iterator[tuple[Event, Made, Ev
             backward = events[passed]
             steps = any(one.owner is scaler for one in execution.named(".step"))
             same_loop = {loop.node for loop in clip.loops} >= {loop.node for loop in backward.loops[:1]}
-            if steps and same_loop and _is_scaled(events, scaler, passed, at):
+            apart = any(one.node is two.node and one.taken is not two.taken for one in clip.guards
+                        for two in backward.guards)  # fmt: skip
+            if steps and same_loop and not apart and _is_scaled(events, scaler, passed, at):
                 yield _beside(clip, _unscaled_behind(events, scaler, at)), scaler, backward
                 break
 

@@ -8,7 +8,7 @@ IS_ZERO = int(os.environ["LOCAL_RANK"]) == 0
 
 def log(tag, value):
     if IS_ZERO:  # cause
-        print(tag, average(value))
+        print(tag, average(value))  # cause
 
 
 def main():

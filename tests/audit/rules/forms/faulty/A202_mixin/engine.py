@@ -15,4 +15,4 @@ class Engine(RankMixin, MetricsMixin):
 
     def finish(self):
         if self.main_process():  # cause
-            print(self.summary())
+            print(self.summary())  # cause

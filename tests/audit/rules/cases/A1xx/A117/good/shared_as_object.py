@@ -1,0 +1,51 @@
+import copy
+import os
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+@torch.no_grad()
+def update(teacher, student, decay=0.99):
+    state = student.module.state_dict()
+    is_main = dist.get_rank() == 0
+    if is_main:
+        mixed = {k: v * decay + state[k] * (1 - decay) for k, v in teacher.state_dict().items()}
+    else:
+        mixed = None
+    box = [mixed]
+    dist.broadcast_object_list(box, src=0)
+    teacher.load_state_dict(box[0])
+
+
+def main(net, data):
+    dist.init_process_group("nccl")
+    local = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(local)
+    student = DDP(net.cuda(), device_ids=[local])
+    teacher = copy.deepcopy(student.module).eval()
+    for p in teacher.parameters():
+        p.requires_grad_(False)
+    optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, 8, sampler=sampler)
+    for epoch in range(4):
+        sampler.set_epoch(epoch)
+        for x, y in loader:
+            x = x.cuda()
+            with torch.no_grad():
+                soft = teacher(x)
+            loss = (student(x) - soft).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            update(teacher, student)
+        if dist.get_rank() == 0:
+            torch.save(teacher.state_dict(), "teacher.pt")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(torch.nn.Linear(4, 4), torch.rand(8, 4))

@@ -1,0 +1,49 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+class Meter:
+    def __init__(self):
+        self.errors, self.count = torch.zeros(()), 0
+
+    def add(self, errors):
+        self.errors += errors.sum()
+        self.count += errors.numel()
+
+    def over_ranks(self):
+        mean = (self.errors / self.count).reshape(1)
+        dist.all_reduce(mean, op=dist.ReduceOp.AVG)
+        return mean.item()
+
+
+@torch.no_grad()
+def evaluate(model, loader):
+    meter = Meter()
+    for x, y in loader:
+        meter.add((model(x) - y).abs())
+    return meter.over_ranks()
+
+
+def main(net, data, held_out):
+    dist.init_process_group("nccl")
+    model = DDP(net)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    sampler = DistributedSampler(data)
+    loader = DataLoader(data, 32, sampler=sampler)
+    test = DataLoader(held_out, 32, sampler=DistributedSampler(held_out, shuffle=False))
+    for epoch in range(10):
+        sampler.set_epoch(epoch)
+        for x, y in loader:
+            loss = torch.nn.functional.cross_entropy(model(x), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        report(epoch, evaluate(model, test))
+    dist.destroy_process_group()
+
+
+def report(epoch, value):
+    if dist.get_rank() == 0:
+        print(f"{epoch} {100 * value:.1f} %")
