@@ -73,7 +73,7 @@ ARROWS = {
     "diagnosis/lies": (
         "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
     ),
-    "diagnosis/silent": "diagnosis record d/job d/collectives d/divergence d/replicas d/samples",
+    "diagnosis/silent": "diagnosis record d/job d/collectives d/divergence d/model d/replicas d/samples",
     "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/training": "agent/shared diagnosis record d/job d/replicas s/program s/torch_code",

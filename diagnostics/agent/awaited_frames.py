@@ -1,12 +1,13 @@
 """Where the coroutines stand that an event loop waits for: no thread's stack holds them while they are suspended.
 
 `asyncio.run(train())` waits in a selector and its stack ends at that line; the task it runs for stands at an `await`.
-The chain is followed over awaited coroutines, tasks, gather(), wait(), wait_for() and task groups. No code of the job
-runs.
+The chain is followed over awaited coroutines, generators of `async for` and of `async with`, tasks, gather(), wait(),
+wait_for() and task groups. No code of the job runs.
 """
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
 import types
@@ -15,6 +16,9 @@ from .frame_values import variables_of
 
 _RUNNERS = {"run_until_complete": "future", "run": "task"}  # functions of asyncio: the variable that holds the task
 _WAITERS = {"wait_for": "fut", "_wait": "fs", "__aexit__": "self"}  # they await a future that says nothing of whom for
+# What `async for` awaits of a generator, and `__await__` of a coroutine: they say of nobody whom they stand for.
+_STAND_INS = frozenset(("async_generator_asend", "async_generator_athrow", "anext_awaitable", "coroutine_wrapper"))
+_AWAITED = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 _MAX_FRAMES, _MAX_LINKS = 100, 50
 
 
@@ -51,10 +55,20 @@ def _awaiting(awaited):
             frame, awaited = awaited.gi_frame, awaited.gi_yieldfrom
         elif isinstance(awaited, types.AsyncGeneratorType):
             frame, awaited = awaited.ag_frame, awaited.ag_await
+        elif type(awaited).__name__ in _STAND_INS:
+            frame, awaited = None, _behind(awaited)
         else:
             return
         if frame is not None:
             yield frame
+
+
+def _behind(stand_in):
+    """Returns the coroutine or generator that a stand-in steps on: the interpreter tells what it refers to."""
+    for one in gc.get_referents(stand_in):
+        if isinstance(one, _AWAITED) or type(one).__name__ in _STAND_INS:
+            return one
+    return None
 
 
 def _through(frame):

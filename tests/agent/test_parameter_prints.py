@@ -170,6 +170,28 @@ def test_what_a_wrapper_synchronises_and_whether_it_ran_is_known(watch, inner, r
     assert (last.world_size, last.model.in_model) == (1, (True,) * 6)
 
 
+ROLLOUT = """
+    import torch.distributed as dist
+    dist.init_process_group("gloo", init_method="file://" + __file__ + ".store", rank=0, world_size=1)
+    model = nn.Linear(4, 1)
+    ddp = nn.parallel.DistributedDataParallel(model)
+    optimizer = torch.optim.Adam(ddp.parameters())
+    for step in range(3):
+        with torch.no_grad():
+            model(torch.ones(2, 4))
+        model(torch.ones(2, 4)).sum().backward()
+        optimizer.step()
+    dist.destroy_process_group()
+"""
+
+
+def test_of_a_model_called_around_its_wrapper_the_call_that_learns_is_told_and_not_the_rollout_before_it(watch):
+    (wrapper,) = _prints(watch, ROLLOUT).looks[-1].wrappers
+    (call,) = wrapper.inner_call
+    line = (HEAD + ROLLOUT).splitlines()[call.line - 1]
+    assert (wrapper.ran, "backward()" in line) == (False, True)
+
+
 ODD = """
     model = nn.Linear(4, 3)
     model.rows = nn.Parameter(torch.randn(8, 6).t())

@@ -33,9 +33,13 @@ class Wrapped:
         self.known = {id(one) for one in wrapper.module.parameters()}  # also those that were frozen then
         self.ranks = _ranks_of(wrapper.process_group)
 
-    def facts(self, wrapper, called):
-        """Returns what the record has of it now; `called` says where modules were called from outside any other."""
+    def facts(self, wrapper, called, quiet):
+        """Returns what the record has of it now; `called` says where modules were called from outside any other.
+
+        `quiet` are those of them that were only called without gradients: a rollout, an evaluation.
+        """
         inner = [id(module) for module in wrapper.module.modules() if id(module) in called]
+        inner.sort(key=quiet.__contains__)
         return {
             "class": type(wrapper.module).__qualname__,
             "at": self.frames,
@@ -59,6 +63,7 @@ class Models:
         self.optimizers = weakref.WeakSet()
         self.activity = None  # told to name what is made from the first optimizer on
         self.late = {}  # id -> weak reference of each module made after the first optimizer
+        self.quiet = set()  # ids of modules that were called from outside any other, and never with gradients
         self._names = None
         self._called = {}  # id of a module -> where it was first called from outside any other
 
@@ -92,7 +97,7 @@ class Models:
     def wrapper_facts(self):
         """Returns what the record has of the first few wrappers."""
         called = self.called()
-        return [one.facts(wrapper, called) for one, wrapper in self.living()[:MOST_WRAPPERS]]
+        return [one.facts(wrapper, called, self.quiet) for one, wrapper in self.living()[:MOST_WRAPPERS]]
 
     def called(self):
         """Returns {id of a module that was called from outside any other: where that was first}."""
@@ -101,12 +106,19 @@ class Models:
     def follow(self, names):
         """Has `names`, the agent's naming.Names, tell where a module gets its name as the outermost one."""
         self._names, name_root = names, names.name_root
+        with_gradients = sys.modules["torch"].is_grad_enabled
 
         def noted(root):
             self._called[id(root)] = own_frames(sys._getframe(1))
+            (self.quiet.discard if with_gradients() else self.quiet.add)(id(root))
             name_root(root)
 
         names.name_root = noted
+
+    def called_to_learn(self, module):
+        """Notes where a module of `quiet` is first called with gradients: that is the call that a step learns from."""
+        self.quiet.discard(id(module))
+        self._called[id(module)] = own_frames(sys._getframe(1))
 
     def parameters(self):
         """Returns {id of a parameter: (name, sharded, itself)} over all models that were called or wrapped.

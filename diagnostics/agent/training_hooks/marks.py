@@ -184,7 +184,7 @@ def watch(agent, prints):
     marks = Marks(agent, prints)
     prints.marks = marks
     agent.at_fork.append(marks.forget)
-    _watch_forwards(agent.modules, marks)
+    _watch_forwards(agent.modules, marks, prints.models)
     state_loads.watch(marks)
     kept_states.watch(marks)
     clipped_gradients.watch(marks.clips)
@@ -197,13 +197,15 @@ def watch(agent, prints):
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))
 
 
-def _watch_forwards(activity, marks):
+def _watch_forwards(activity, marks, models):
     torch = sys.modules["torch"]
-    told, traced = activity.outermost, torch._C._get_tracing_state
+    told, traced, quiet = activity.outermost, torch._C._get_tracing_state, models.quiet
 
     def outermost(module, args, kwargs):
         if told is not None:
             told(module, args, kwargs)
+        if quiet and id(module) in quiet and torch.is_grad_enabled():
+            models.called_to_learn(module)
         if traced() is None:
             marks.forward(module)
 

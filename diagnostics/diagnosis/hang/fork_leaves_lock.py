@@ -63,8 +63,9 @@ def match(job: Job) -> Match | None:
             text=_fix(first),
             commands=('DataLoader(..., multiprocessing_context="forkserver")',) if _is_worker(first) else (),
         ),
-        locations=distinct([
-            *stands, *(job.line(frame) for frame in first.holder[:2]), *_started(job, first),
+        locations=distinct([  # the child is the victim of who held the lock
+            *(job.line(frame) for frame in first.holder[:1]), *stands,
+            *(job.line(frame) for frame in first.holder[1:2]), *_started(job, first),
             *_thread_made(job, first), *others_taking(job, first), *(job.line(one) for one in first.stands[1:2]),
         ]),
         confidence=Confidence.CONFIRMED if first.sure else Confidence.LIKELY,

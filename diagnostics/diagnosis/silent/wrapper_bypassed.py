@@ -20,6 +20,7 @@ from __future__ import annotations
 from diagnostics.diagnosis.replica_match import not_averaged
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.model.chosen_models import choosing_frame
 from diagnostics.dynamic.replicas.source_lines import own, text_of
 from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 
@@ -40,6 +41,9 @@ def match(job: Job) -> Match | None:
     # A method of the model calls itself: the line that reached into the wrapper is further out.
     outside = [frame for frame in path if not frame.function.startswith(f"{gap.wrapper.class_name}.")]
     called = [frame for frame in path if ".module" in text_of(job, frame)] or outside or path
+    # A method of the model calls itself, a helper what it is given: who reached past the wrapper is further out.
+    reached = [frame for frame in path if ".module" in text_of(job, frame)]
+    called = reached or list(path[choosing_frame(job, path) :])
     at = f" at {job.line(called[0])}" if called else ""
     return not_averaged(
         job,
@@ -48,7 +52,7 @@ def match(job: Job) -> Match | None:
         name=NAME,
         why=f"{gap.wrapper.class_name} is called{at} without the DistributedDataParallel around it",
         fix=_fix(text_of(job, called[0]) if called else ""),
-        places=(*called[:1], *wrapped[:1]),
+        places=(*called[:1], *path[:1], *wrapped[:1]),
     )
 
 

@@ -15,6 +15,7 @@ from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.process_queries import event_s, events_of, main_stack, own_lines, user_frames_of
+from diagnostics.dynamic.launch.computed_values import computed_at
 from diagnostics.dynamic.launch.launch_settings import launch_lines, lines_setting, lines_with
 from diagnostics.dynamic.launch.rendezvous_state import (
     BEGUN,
@@ -98,12 +99,13 @@ def _other_size(job: Job, state: RendezvousState) -> Incomplete | None:
     if not wrong:
         return None
     told = asked(wrong[0]).world
+    set_at = lines_setting(job, _SIZES, str(told))
     rest = [one for one in (*state.came, *state.through) if one not in wrong]
     return Incomplete(
         processes=wrong,
         ranks=_ranks(wrong),
         title=f"{sentence(names_of(wrong))} waited for {told} ranks, and {names_of(rest)} for {asked(rest[0]).world}",
-        locations=distinct([*lines_setting(job, _SIZES, str(told)), *calls(job, wrong)]),
+        locations=distinct([*computed_at(job, set_at, _SIZES), *set_at, *calls(job, wrong)]),
         fix=f"give every rank the same world size; {len(job.ranks)} were started",
     )
 
@@ -133,7 +135,7 @@ def _never_started(job: Job, state: RendezvousState) -> Incomplete | None:
         ranks=state.never,
         title=f"{sentence(names_of(state.came))} waited for {size} ranks, but {len(job.ranks)} were started: "
         f"{shown_ranks(state.never)} never came",
-        locations=distinct([*set_at, *spawned]),
+        locations=distinct([*computed_at(job, set_at, _SIZES), *set_at, *spawned]),
         fix=f"start {size} ranks, or set the world size to the {len(job.ranks)} that are started",
     )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import threading
 import types
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from typing import Any
 
 import pytest
 
@@ -38,6 +40,62 @@ async def is_patient(until: asyncio.Event) -> None:
 async def groups(until: asyncio.Event) -> None:
     async with asyncio.TaskGroup() as group:
         group.create_task(waits(until))
+
+
+async def yields(until: asyncio.Event) -> AsyncIterator[int]:
+    yield 1
+    await waits(until)
+    yield 2
+
+
+async def loops(until: asyncio.Event) -> None:
+    async for _ in yields(until):
+        pass
+
+
+async def takes_the_next(until: asyncio.Event) -> None:
+    batches = yields(until)
+    while await anext(batches, 0) != 2:
+        pass
+
+
+@contextlib.asynccontextmanager
+async def opens(until: asyncio.Event) -> AsyncIterator[None]:
+    await waits(until)
+    yield
+
+
+async def enters(until: asyncio.Event) -> None:
+    async with opens(until):
+        pass
+
+
+class Closes:
+    def __init__(self, until: asyncio.Event) -> None:
+        self.until = until
+
+    async def __aenter__(self) -> None:
+        return
+
+    async def __aexit__(self, *_: object) -> None:
+        await waits(self.until)
+
+
+async def leaves(until: asyncio.Event) -> None:
+    async with Closes(until):
+        pass
+
+
+class Handle:
+    def __init__(self, until: asyncio.Event) -> None:
+        self.until = until
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return waits(self.until).__await__()
+
+
+async def awaits_an_object(until: asyncio.Event) -> None:
+    await Handle(until)
 
 
 def seen_from_outside(main: Callable[[asyncio.Event], Awaitable[None]]) -> list[str]:
@@ -81,6 +139,11 @@ needs_groups = pytest.mark.skipif(not hasattr(asyncio, "TaskGroup"), reason="tas
         (has_a_task, ["has_a_task", "waits"]),
         (waits_for_one_of_several, ["waits_for_one_of_several", "waits"]),
         (is_patient, ["is_patient", "waits"]),
+        (loops, ["loops", "yields", "waits"]),
+        (takes_the_next, ["takes_the_next", "yields", "waits"]),
+        (enters, ["enters", "opens", "waits"]),
+        (leaves, ["leaves", "__aexit__", "waits"]),
+        (awaits_an_object, ["awaits_an_object", "waits"]),
         pytest.param(groups, ["groups", "waits"], marks=needs_groups),
     ],
 )

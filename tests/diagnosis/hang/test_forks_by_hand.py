@@ -64,7 +64,7 @@ def test_a_lock_that_a_thread_held_at_the_fork_is_told_with_child_thread_and_loa
     job = forked(tmp_path, FOR_EVER, child=(IN_ITEM,), parent=(HOLDS,))
     found = fork_leaves_lock.match(job)
     assert say(found) == (
-        "fork-deadlock", (0,), ("data.py:10", "data.py:4", "data.py:5", "train.py:4", "train.py:5", "data.py:7"),
+        "fork-deadlock", (0,), ("data.py:4", "data.py:10", "data.py:5", "train.py:4", "train.py:5", "data.py:7"),
     )  # fmt: skip
     assert found is not None
     assert found.finding.confidence is Confidence.CONFIRMED

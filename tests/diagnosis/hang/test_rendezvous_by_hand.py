@@ -44,6 +44,36 @@ def test_a_rank_that_was_never_started_is_the_line_that_sets_the_number(tmp_path
     assert (found.victim_ranks, found.finding.confidence) == ((0, 1), Confidence.CONFIRMED)
 
 
+LAUNCHER = """import os, subprocess
+{made}
+for rank in range(2):
+    env = dict(os.environ, {given}, RANK=str(rank))
+    subprocess.Popen(["python", "train.py"], env=env)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "first"),
+    [
+        ("world = training + evaluation", "WORLD_SIZE=str(world)", "launch.py:2"),
+        ("world = training + evaluation", 'WORLD_SIZE=f"{world}"', "launch.py:2"),
+        ("size = training + evaluation; world = size", "WORLD_SIZE=str(world)", "launch.py:2"),
+        ("slots = inventory()", "WORLD_SIZE=str(len(slots))", "launch.py:4"),  # computed where it is set
+        ("world = 5", "WORLD_SIZE='3'", "launch.py:4"),
+    ],
+)
+def test_a_number_that_a_launcher_passes_on_is_the_line_that_computes_it(
+    made: str, given: str, first: str, tmp_path: Path
+) -> None:
+    here = "world_size=3 backend=gloo port=29500 address=a"
+    job = hung(
+        asks(100, 0, here), asks(101, 1, here), tmp_path=tmp_path,
+        files={"launch.py": LAUNCHER.format(made=made, given=given), "train.py": "x"},
+        job={"command": ("python", "launch.py")},
+    )  # fmt: skip
+    assert say(rendezvous_waits.match(job))[2][0] == first
+
+
 def test_a_rank_that_stands_before_it_is_where_it_stands_and_a_guess(tmp_path: Path) -> None:
     here = "world_size=2 backend=gloo port=29500"
     job = hung(
