@@ -75,7 +75,7 @@ class Audit:
         return tuple(one.finding for one in self.found)
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """0 nothing at error level (`strict`: nor warning), 1 errors found, 3 a rule crashed, or what was named could not be read.
+        """0 nothing at error level (`strict`: nor warning), 1 errors found, 3 a rule crashed or a named file is unread.
 
         What is only possible fails nobody's commit, nor does a folder with a file that cannot be read.
         """

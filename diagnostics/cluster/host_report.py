@@ -61,9 +61,6 @@ def is_shared(folder: Path) -> bool:
 
 def _no_report(folder: Path) -> UsageError:
     shown = pasteable(folder)
-    if not folder.is_dir():
-        words = "is no folder" if folder.exists() else "does not exist"
-        return UsageError(f"{folder} {words}", hint=f"check the spelling: ls -ld {shown}")
     if (folder / "record").is_dir():
         hint = f"make it: ups-doctor diagnose {shown}"
         return UsageError(f"{folder} holds a record and no report of it yet", hint=hint)

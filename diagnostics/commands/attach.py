@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from diagnostics.argument_types import PathArgument, ProcessArgument
 from diagnostics.attach.engine import Attached
 from diagnostics.attach.engine import attach as look_into
 from diagnostics.attach.stack_tree_text import who_lines
@@ -24,10 +25,10 @@ MOST_GAPS = 4
 
 
 @click.command("attach")
-@click.argument("pid", type=click.IntRange(1))
+@click.argument("pid", type=ProcessArgument())
 @click.option("--seconds", type=click.FloatRange(1.0, 3600.0), default=5.0, show_default=True, metavar="S",
               help="How long to look.")  # fmt: skip
-@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: reports/<time>-attach/.")
+@click.option("--report-dir", type=PathArgument(), metavar="DIR", help="Default: reports/<time>-attach/.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_context
 def command(context: click.Context, pid: int, seconds: float, report_dir: Path | None, as_json: bool) -> None:

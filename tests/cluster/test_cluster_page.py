@@ -159,7 +159,7 @@ def test_a_named_folder_that_tells_nothing_is_not_passed_over(tmp_path: Path) ->
     host(tmp_path, "n0", [0, 1])
     (well,) = tmp_path.iterdir()
     (tmp_path / "killed" / "record").mkdir(parents=True)
-    for name, said in (("none", "does not exist"), ("killed", "holds a record and no report of it yet")):
+    for name, said in (("none", "no host's report is in"), ("killed", "holds a record and no report of it yet")):
         with pytest.raises(UsageError, match=said):
             read_hosts([well, tmp_path / name])
 

@@ -73,7 +73,7 @@ def _summary(scan: ScanResult) -> Iterator[str]:
     if scan.stopped:
         yield f"stopped: {scan.stopped}; the files after it were not scanned. In one process: --jobs 1"
     if not scan.recognised:
-        yield f"no cache file among {scan.files:,} files {took}{_skipped(scan)}"
+        yield f"no cache file among {scan.files:,} file{'s' * (scan.files != 1)} {took}{_skipped(scan)}"
         return
     yield f"{_verdict(scan)}, {scan.tensors:,} tensor{'s' * (scan.tensors != 1)} {took}"
     yield from _where(scan)
