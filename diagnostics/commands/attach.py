@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from diagnostics.attach.stack_tree_text import who_lines
 from diagnostics.attach.view import screen_of, world_size_of
 from diagnostics.core.console import say, wants_colour
 from diagnostics.core.progress_line import LiveLine
-from diagnostics.core.shell_quoting import pasteable
+from diagnostics.core.shell_quoting import pasteable_here
 from diagnostics.report.html_page import place_line
 from diagnostics.report.page import json_text
 from diagnostics.report.summary import summary_lines
@@ -53,8 +54,8 @@ def _lines(attached: Attached) -> list[str]:
     looked = attached.looked
     width = max(40, shutil.get_terminal_size((120, 24)).columns)
     reasons = "; ".join(filter(None, (attached.problem, attached.no_page)))
-    place = place_line(pasteable(attached.folder / "report.md"), reasons)
-    said = summary_lines(attached.report, place, colour=wants_colour(), width=width)
+    place = place_line(pasteable_here(attached.folder / "report.md"), reasons)
+    said = summary_lines(attached.report, place, colour=wants_colour(), width=width if sys.stdout.isatty() else 0)
     screen = screen_of(looked, width=width - len(LABEL) + 2, colour=wants_colour())
     where = [line[2:] for line in who_lines(looked.standings, screen, world_size=world_size_of(looked))]
     shown = [f"{LABEL if number == 0 else ' ' * len(LABEL)}{line}" for number, line in enumerate(where)]

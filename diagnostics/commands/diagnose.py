@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from diagnostics.argument_types import PathArgument
 from diagnostics.cluster import cluster_page
 from diagnostics.cluster.host_report import is_shared, read_hosts
 from diagnostics.cluster.merge import merged
-from diagnostics.core.console import say
+from diagnostics.core.console import say, wants_colour
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
@@ -78,8 +79,8 @@ def command(
     elif verbose:
         say(markdown(report), nl=False)
     else:
-        colour = sys.stdout.isatty()
-        say("\n".join(summary_lines(report, place, colour=colour)), colour=colour)
+        colour, width = wants_colour(), shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        say("\n".join(summary_lines(report, place, colour=colour, width=width)), colour=colour)
     context.exit(0 if report.outcome is JobOutcome.OK else 1)
 
 
