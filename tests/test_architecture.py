@@ -58,6 +58,7 @@ ARROWS = {
     "dynamic/trace": "record d/job d/collectives",
     "top": "agent/shared m/processes record report d/collectives",
     "export": "",
+    "manual": "",
     "export/formats": "export",
     "report": "",
     "report/html": "",

@@ -11,7 +11,7 @@ from diagnostics.argument_types import PathArgument
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.files import write_whole
-from diagnostics.core.shell_quoting import pasteable
+from diagnostics.core.shell_quoting import pasteable_here
 from diagnostics.perf.answer import PerfAnswer
 from diagnostics.perf.command_line import with_one_rank
 from diagnostics.perf.engine import answer_of, newest_run
@@ -107,4 +107,4 @@ def _write(answer: PerfAnswer, folder: Path) -> str:
         write_whole(folder / "perf.md", markdown(answer, pictures))
     except OSError as error:
         return f"no report was written: {from_os_error(error, action='cannot write', path=folder).message}"
-    return f"report: {pasteable(folder / 'perf.md')}" + (f"; {missing}" if missing else "")
+    return f"report: {pasteable_here(folder / 'perf.md')}" + (f"; {missing}" if missing else "")

@@ -39,6 +39,7 @@ REFUSED = {
         ("explain EMPTY", "unknown code ''"),
         ("run EMPTY", "the command is an empty word: a variable that is not set?"),
         ("run --report-dir EMPTY -- true", "--report-dir is empty: a variable that is not set?"),
+        ("run --report-dir a+file -- true", "--report-dir a file is a file: a report never overwrites another"),
         ("parity --script none", "none: no such file or program\n  name what you start"),
         ("bisect-model --script none", "none: no such file or program\n  name what you start"),
         ("bisect-model --script EMPTY", "--script is empty: a variable that is not set?"),

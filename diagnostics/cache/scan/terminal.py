@@ -93,7 +93,9 @@ def _verdict(scan: ScanResult) -> str:
         return f"{scan.bad:,} of {scan.recognised:,} cache files have a warning, {in_bytes(scan.bytes)}"
     warned = f", {scan.bad - scan.failed:,} have a warning" if scan.bad > scan.failed else ""
     sizes = f"{in_bytes(scan.failed_bytes)} of {in_bytes(scan.bytes)}"
-    return f"{scan.failed:,} of {scan.recognised:,} cache files are bad{warned}, {sizes}"
+    return (
+        f"{scan.failed:,} of {scan.recognised:,} cache files {'is' if scan.failed == 1 else 'are'} bad{warned}, {sizes}"
+    )
 
 
 def _where(scan: ScanResult) -> Iterator[str]:
