@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
+from collections.abc import Iterator
 from importlib.metadata import metadata
 
 import pytest
 
-from diagnostics.cli import doctor, guarded
+from diagnostics.cli import STOP_SIGNALS, doctor, guarded
 from diagnostics.manual.man_page import CommandText, man_page
 from diagnostics.manual.plain_text import lines_of
 from diagnostics.manual.readme import LEAD, about, topics_of
@@ -45,6 +47,14 @@ First **bold** [link](#there), one|two.
 
 Last.
 """
+
+
+@pytest.fixture(autouse=True)
+def _signal_handlers_stay() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
