@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from diagnostics.argument_types import PathArgument
     from diagnostics.cache.scan.engine import scan
     from diagnostics.cache.scan.result import ScanResult
     from diagnostics.cli import guarded
@@ -27,6 +28,7 @@ __all__ = [
     "DoctorError",
     "Finding",
     "Located",
+    "PathArgument",
     "Range",
     "ScanResult",
     "Severity",
@@ -47,6 +49,7 @@ __all__ = [
 _HOMES = {
     "diagnostics.cache.scan.engine": ("scan",),
     "diagnostics.cache.scan.result": ("ScanResult",),
+    "diagnostics.argument_types": ("PathArgument",),
     "diagnostics.cli": ("guarded",),
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),

@@ -41,6 +41,7 @@ SUFFIXES = {
     ".yml": FileKind.YAML,
     ".dockerfile": FileKind.DOCKERFILE,
 }
+OF_NO_KIND = "is no Python, notebook, shell script, YAML, Dockerfile or Makefile"
 SHELLS = (b"/sh", b"/bash", b"/dash", b"/zsh", b"/ksh", b" sh", b" bash", b" dash", b" zsh", b" ksh")
 
 
@@ -50,6 +51,7 @@ class Skipped:
 
     path: str
     problem: str
+    named: bool = False  # the user asked for it by name, and rules read files of its kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,11 +108,7 @@ def read(path: Path, shown: str, *, given: bool = False) -> ProjectFile | Skippe
     try:
         kind = kind_of(path)
         if kind is None:
-            return (
-                Skipped(path=shown, problem="is no Python, notebook, shell script, YAML, Dockerfile or Makefile")
-                if given
-                else None
-            )
+            return Skipped(path=shown, problem=OF_NO_KIND) if given else None
         notebook = path.suffix == ".ipynb"
         raw = _bytes(path, LARGEST_NOTEBOOK if notebook else LARGEST[kind])
     except (OSError, ValueError) as error:

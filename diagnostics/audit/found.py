@@ -75,14 +75,14 @@ class Audit:
         return tuple(one.finding for one in self.found)
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """0 nothing at error level (`strict`: nor warning), 1 errors found, 3 a rule crashed.
+        """0 nothing at error level (`strict`: nor warning), 1 errors found, 3 a rule crashed or a named file is unread.
 
-        What is only possible fails nobody's commit.
+        What is only possible fails nobody's commit, nor does a folder with a file that cannot be read.
         """
         limit = Severity.WARNING if strict else Severity.ERROR
         if any(one.severity >= limit and one.hit.confidence is not Confidence.POSSIBLE for one in self.found):
             return 1
-        return 3 if self.crashed else 0
+        return 3 if self.crashed or any(one.named for one in self.skipped) else 0
 
 
 def in_order(found: Iterable[Found]) -> tuple[Found, ...]:

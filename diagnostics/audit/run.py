@@ -11,7 +11,7 @@ from types import ModuleType
 
 from diagnostics import audit
 from diagnostics.audit import cache, engine, selection, settings
-from diagnostics.audit.files import collect
+from diagnostics.audit.files import OF_NO_KIND, Skipped, collect, shown_path
 from diagnostics.audit.found import Audit, Crash, Found, in_order
 from diagnostics.audit.selection import Selection
 from diagnostics.audit.settings import AuditSettings
@@ -47,10 +47,18 @@ def run(options: AuditOptions) -> Audit:
     answer = _excused(answer, said, chosen, every)
     return replace(
         answer,
-        skipped=tuple(sorted(collected.skipped + answer.skipped, key=lambda one: one.path)),
+        skipped=_skipped(collected.skipped + answer.skipped, options.paths),
         crashed=answer.crashed + tuple(_broken(one) for one in broken),
         seconds=time.monotonic() - began,
     )
+
+
+def _skipped(skipped: Sequence[Skipped], paths: Sequence[Path]) -> tuple[Skipped, ...]:
+    """Returns the unread files, those first that were named: nothing is known of what was asked for."""
+    folder = Path.cwd()
+    named = {shown_path(path, folder) for path in paths}
+    marked = [replace(one, named=one.path in named and one.problem != OF_NO_KIND) for one in skipped]
+    return tuple(sorted(marked, key=lambda one: (not one.named, one.path)))
 
 
 def _as_edited(file: ProjectFile, unsaved: Mapping[Path, str]) -> ProjectFile:

@@ -39,8 +39,9 @@ def opened(wanted: Path | None, *, resume: bool) -> Iterator[tuple[Path, str]]:
 
 def _new(wanted: Path | None) -> tuple[Path, str]:
     if wanted is not None and _holds_something(wanted):
+        full = "is not empty" if wanted.is_dir() else "is a file"
         raise UsageError(
-            f"--report-dir {wanted} is not empty: a report never overwrites another",
+            f"--report-dir {wanted} {full}: a report never overwrites another",
             hint="name a folder that does not exist yet, or go on with a bisection that was interrupted: --resume",
         )
     try:

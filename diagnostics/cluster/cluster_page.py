@@ -32,15 +32,15 @@ def summary(found: ClusterVerdict) -> list[str]:
     if found.silent or found.missing_ranks:
         told = ", ".join([*found.silent, *([shown_ranks(found.missing_ranks)] if found.missing_ranks else [])])
         lines.append(f"  no report from: {told}")
-    lines.append(
-        f"{len(found.hosts)} hosts, {len(found.ranks)} of {found.world_size or len(found.ranks)} ranks reported"
-    )
+    seen = len({row.rank for row in found.ranks})
+    lines.append(f"{_hosts(found)}, {seen} of {found.world_size or seen} ranks reported")
     return [redaction.line(line) for line in lines]
 
 
 def markdown(found: ClusterVerdict) -> str:
     """Returns the page."""
-    lines = [f"# Run {found.run_id} over {len(found.hosts)} hosts: {found.outcome}", "", inline(found.words), ""]
+    name = f"Run {found.run_id}" if found.run_id else "Run"
+    lines = [f"# {name} over {_hosts(found)}: {found.outcome}", "", inline(found.words), ""]
     if found.location:
         lines += [f"Look at {code(found.location)} first ({found.confidence}).", ""]
     if found.fix:
@@ -57,6 +57,10 @@ def markdown(found: ClusterVerdict) -> str:
         lines += ["", f"No report came from {inline(', '.join(found.silent) or 'their hosts')} ({gone})."]
     lines += ["", "## Each host's own page", "", *(f"- {inline(path)}" for path in found.reports[:MOST_ROWS])]
     return page(lines)
+
+
+def _hosts(found: ClusterVerdict) -> str:
+    return f"{len(found.hosts)} host{'s' * (len(found.hosts) != 1)}"
 
 
 def _folded(found: ClusterVerdict) -> list[tuple[str, RankOfHost]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from diagnostics.core.errors import UsageError
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.record import untrusted_files
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.supervisor_facts import SupervisorFacts
@@ -24,6 +25,7 @@ class HostReport:
     run_id: str = ""
     started_s: float = 0.0
     job_began_s: float | None = None
+    job_ended_s: float | None = None
     addresses: tuple[str, ...] = ()
     report: Mapping[str, Any] | None = None
     world_size: int | None = None
@@ -42,19 +44,30 @@ def rows(report: HostReport) -> Sequence[Mapping[str, Any]]:
 
 
 def read_hosts(folders: Sequence[Path]) -> tuple[HostReport, ...]:
-    """Returns what each folder holds; of one that holds folders of hosts, these. Raises UsageError for no host."""
-    found = [one for folder in folders for one in _below(folder)]
-    if not found:
-        raise UsageError(
-            f"no host's report is in {', '.join(map(str, folders))[:200]}",
-            hint="ups-doctor run --share SHARED -- CMD on each host, then ups-doctor diagnose SHARED",
-        )
+    """Returns what each folder holds; of one that holds folders of hosts, these. Raises UsageError for none."""
+    found = []
+    for folder in folders:
+        below = list(_below(folder))
+        if not below:
+            raise _no_report(folder)
+        found += below
     return tuple(sorted(found, key=lambda one: (one.host, one.started_s, one.path)))
 
 
 def is_shared(folder: Path) -> bool:
     """Whether a folder holds folders of hosts."""
     return folder.is_dir() and any(folder.glob("*/host.json"))
+
+
+def _no_report(folder: Path) -> UsageError:
+    shown = pasteable(folder)
+    if (folder / "record").is_dir():
+        hint = f"make it: ups-doctor diagnose {shown}"
+        return UsageError(f"{folder} holds a record and no report of it yet", hint=hint)
+    return UsageError(
+        f"no host's report is in {folder}",
+        hint="ups-doctor run --share SHARED -- CMD on each host, then ups-doctor diagnose SHARED",
+    )
 
 
 def _below(folder: Path) -> Iterator[HostReport]:
@@ -71,15 +84,16 @@ def _read(folder: Path) -> Iterator[HostReport]:
         return
     listed = report.get("ranks") if isinstance(report.get("ranks"), list) else []
     told = next((row["host"] for row in listed or () if isinstance(row, dict) and row.get("host")), folder.name)
-    started = facts.get("started_s")
     job, _ = untrusted_files.read_job(folder / "record" / "job.json")
+    began = job.started_ns / 1e9 if job else None
+    started = facts.get("started_s", began)
     given = facts.get("addresses")
     yield HostReport(
         path=str(folder), host=str(facts.get("host") or told), pid=int(facts.get("pid") or 0),
         run_id=str(facts.get("run_id") or ""), started_s=float(started) if isinstance(started, (int, float)) else 0.0,
         addresses=tuple(map(str, given)) if isinstance(given, list) else (),
         report=report if report.get("kind") == "run" else None, world_size=_world_size(job),
-        job_began_s=job.started_ns / 1e9 if job else None,
+        job_began_s=began, job_ended_s=began + job.ended_s if job and began and job.ended_s is not None else None,
         sources=_sources(folder / "record" / "sources"),
     )  # fmt: skip
 

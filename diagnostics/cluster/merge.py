@@ -14,6 +14,7 @@ from typing import Any
 
 from diagnostics.cluster.clocks import ended_s, offsets_s
 from diagnostics.cluster.host_report import HostReport, rows
+from diagnostics.cluster.incarnations import incarnations
 from diagnostics.core.findings import Confidence
 from diagnostics.core.wording import shown_ranks
 from diagnostics.record.torch_messages import is_lost_peer
@@ -57,8 +58,8 @@ class ClusterVerdict:
 
 def merged(found: Sequence[HostReport]) -> ClusterVerdict:
     """Returns one verdict over all hosts of the newest run among these."""
-    newest = max(found, key=lambda one: one.started_s).run_id
-    hosts, earlier = _last_of_each([one for one in found if one.run_id == newest])
+    run = incarnations(found)
+    hosts = run.newest
     told = [one for one in hosts if one.report is not None]
     silent = tuple(dict.fromkeys(one.host for one in hosts if one.report is None))
     offsets = offsets_s(told)
@@ -68,9 +69,10 @@ def merged(found: Sequence[HostReport]) -> ClusterVerdict:
     roots = sorted((one for one in told if _failed_by_itself(one)), key=lambda one: _order(one, offsets))
     victims = [one for one in told if one not in roots and not _is_well(one)]
     base: dict[str, Any] = {
-        "run_id": newest, "hosts": tuple(dict.fromkeys(one.host for one in hosts)), "silent": silent,
+        "run_id": max(one.run_id for one in hosts), "hosts": tuple(dict.fromkeys(one.host for one in hosts)),
+        "silent": silent,
         "missing_ranks": missing, "world_size": world, "ranks": _ranks(told, roots[:1]),
-        "notes": (*_incarnations(earlier, found, newest), *_skew(told, offsets), *_code(told)),
+        "notes": (*run.notes, *_skew(told, offsets), *_code(told)),
         "reports": tuple(f"{one.path}/report.md" for one in told),
     }  # fmt: skip
     if roots:
@@ -79,7 +81,7 @@ def merged(found: Sequence[HostReport]) -> ClusterVerdict:
         return _of_silence(silent, missing, victims, base)
     if victims:
         return _of_victims(victims, hosts, base)
-    return ClusterVerdict(outcome="ok", words=f"All {len(told)} hosts ended well", **base)
+    return ClusterVerdict(outcome="ok", words=_all_well(told), **base)
 
 
 def _of_root(roots: Sequence[HostReport], victims: Sequence[HostReport], base: Mapping[str, Any]) -> ClusterVerdict:
@@ -145,19 +147,6 @@ def _order(one: HostReport, offsets: Mapping[str, float]) -> float:
     return (at if at is not None else float("inf")) - offsets.get(one.path, 0.0)
 
 
-def _last_of_each(found: Sequence[HostReport]) -> tuple[list[HostReport], list[HostReport]]:
-    """Returns the last incarnation of each doctor, and those before it: of one host that had the same ranks."""
-    kept: list[HostReport] = []
-    earlier: list[HostReport] = []
-    for one in sorted(found, key=lambda each: -each.started_s):
-        again = any(
-            other.host == one.host and other.pid != one.pid and (set(other.ranks) & set(one.ranks) or not one.ranks)
-            for other in kept
-        )
-        (earlier if again else kept).append(one)
-    return sorted(kept, key=lambda each: (each.host, each.path)), earlier
-
-
 def _ranks(told: Iterable[HostReport], roots: Sequence[HostReport]) -> tuple[RankOfHost, ...]:
     found = [
         RankOfHost(
@@ -170,15 +159,6 @@ def _ranks(told: Iterable[HostReport], roots: Sequence[HostReport]) -> tuple[Ran
         if isinstance(row.get("rank"), int)
     ]  # fmt: skip
     return tuple(sorted(found, key=lambda row: (row.rank, row.host)))
-
-
-def _incarnations(earlier: Sequence[HostReport], found: Sequence[HostReport], newest: str) -> list[str]:
-    others = sorted({one.run_id for one in found if one.run_id != newest})
-    notes = [f"earlier runs in this folder are not told: {', '.join(others)}"] if others else []
-    return notes + [
-        f"an earlier incarnation on {one.host} (pid {one.pid}): {(one.report or {}).get('root_cause', 'no report')}"
-        for one in earlier
-    ]
 
 
 def _skew(told: Sequence[HostReport], offsets: Mapping[str, float]) -> list[str]:
@@ -202,6 +182,10 @@ def _code(told: Sequence[HostReport]) -> list[str]:
         for path, each in sorted(texts.items())
         if len(each) > 1
     ]
+
+
+def _all_well(told: Sequence[HostReport]) -> str:
+    return f"All {len(told)} hosts ended well" if len(told) > 1 else f"{told[0].host} ended well"
 
 
 def _names(found: Sequence[HostReport]) -> str:

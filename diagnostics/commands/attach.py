@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
 from pathlib import Path
 
 import click
 
+from diagnostics.argument_types import PathArgument, ProcessArgument
 from diagnostics.attach.engine import Attached
 from diagnostics.attach.engine import attach as look_into
 from diagnostics.attach.stack_tree_text import who_lines
 from diagnostics.attach.view import screen_of, world_size_of
 from diagnostics.core.console import say, wants_colour
 from diagnostics.core.progress_line import LiveLine
-from diagnostics.core.shell_quoting import pasteable
+from diagnostics.core.shell_quoting import pasteable_here
 from diagnostics.report.html_page import place_line
 from diagnostics.report.page import json_text
 from diagnostics.report.summary import summary_lines
@@ -24,10 +26,10 @@ MOST_GAPS = 4
 
 
 @click.command("attach")
-@click.argument("pid", type=click.IntRange(1))
+@click.argument("pid", type=ProcessArgument())
 @click.option("--seconds", type=click.FloatRange(1.0, 3600.0), default=5.0, show_default=True, metavar="S",
               help="How long to look.")  # fmt: skip
-@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: reports/<time>-attach/.")
+@click.option("--report-dir", type=PathArgument(), metavar="DIR", help="Default: reports/<time>-attach/.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.pass_context
 def command(context: click.Context, pid: int, seconds: float, report_dir: Path | None, as_json: bool) -> None:
@@ -52,8 +54,8 @@ def _lines(attached: Attached) -> list[str]:
     looked = attached.looked
     width = max(40, shutil.get_terminal_size((120, 24)).columns)
     reasons = "; ".join(filter(None, (attached.problem, attached.no_page)))
-    place = place_line(pasteable(attached.folder / "report.md"), reasons)
-    said = summary_lines(attached.report, place, colour=wants_colour(), width=width)
+    place = place_line(pasteable_here(attached.folder / "report.md"), reasons)
+    said = summary_lines(attached.report, place, colour=wants_colour(), width=width if sys.stdout.isatty() else 0)
     screen = screen_of(looked, width=width - len(LABEL) + 2, colour=wants_colour())
     where = [line[2:] for line in who_lines(looked.standings, screen, world_size=world_size_of(looked))]
     shown = [f"{LABEL if number == 0 else ' ' * len(LABEL)}{line}" for number, line in enumerate(where)]

@@ -70,8 +70,8 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     [tool.ups-doctor.audit] in pyproject.toml: select, ignore, exclude, per-file-ignores. What a rule means:
     ups-doctor explain A101.
 
-    Exit codes: 0 no error, 1 errors found, 2 wrong use or settings, 3 a rule crashed and no error was found, 130
-    stopped by Ctrl-C. What is only possible never counts.
+    Exit codes: 0 no error, 1 errors found, 2 wrong use or settings, 3 no error was found, but a
+    rule crashed or a PATH could not be read, 130 stopped by Ctrl-C. What is only possible never counts.
     """
     _refuse_empty(paths, options)
     _refuse_contradictions(options)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from diagnostics.adapter import interpreter
+from diagnostics.argument_types import PathArgument, refuse_unknown_script
 from diagnostics.bisection import place
 from diagnostics.bisection.case import WRAPPERS
 from diagnostics.bisection.engine import BisectionInterrupted, bisect
@@ -66,7 +67,7 @@ MIB = 1 << 20
 @click.option("--env", "environments", multiple=True, metavar="SPEC", help='Also under "torch==2.9.1"; repeatable.')
 @click.option("--yes", is_flag=True, help="Download for --env without asking.")
 @click.option("--profile", is_flag=True, help="Keep a trace of the last healthy and of the failing run.")
-@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: reports/<time>-bisect/.")
+@click.option("--report-dir", type=PathArgument(), metavar="DIR", help="Default: reports/<time>-bisect/.")
 @click.option("--resume", is_flag=True, help="Go on with the bisection that --report-dir holds.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json on stdout, and nothing else.")
 @click.option("--python", metavar="PATH", help="The job's Python; default: this one if it has torch, else the active.")
@@ -141,9 +142,7 @@ def _refuse_contradictions(named: str | None, options: dict[str, Any]) -> None:
             "name one model: a MODULE:FACTORY, a CONFIG, or --script TRAIN.PY",
             hint="for example: ups-doctor bisect-model package.model:Net --inputs package.data:make_batch",
         )
-    script = options["script"][0] if options["script"] else ""
-    if script.endswith(".py") and not Path(script).is_file():
-        raise UsageError(f"{script}: no such file", hint="name what you start: --script train.py --its-options")
+    refuse_unknown_script(options["script"])
     factory = named is not None and target.is_factory(named)
     if options["inputs"] and named is not None and not factory:
         raise UsageError("--inputs belongs to MODULE:FACTORY or --script; a CONFIG brings batches of its own")

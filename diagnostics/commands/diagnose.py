@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import click
 
+from diagnostics.argument_types import PathArgument
 from diagnostics.cluster import cluster_page
 from diagnostics.cluster.host_report import is_shared, read_hosts
 from diagnostics.cluster.merge import merged
-from diagnostics.core.console import say
+from diagnostics.core.console import say, wants_colour
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
@@ -42,10 +44,10 @@ class LogsCommand(click.Command):
 
 
 @click.command("diagnose", cls=LogsCommand)
-@click.argument("folders", metavar="[FOLDER]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--log", "logs", metavar="FILE...", multiple=True, type=click.Path(path_type=Path),
+@click.argument("folders", metavar="[FOLDER]...", nargs=-1, type=PathArgument("any"))
+@click.option("--log", "logs", metavar="FILE...", multiple=True, type=PathArgument(),
               help="Logs of a job that ran without the doctor: torchrun, NCCL, DeepSpeed, Slurm, docker.")  # fmt: skip
-@click.option("--report-dir", type=click.Path(path_type=Path), help="Write report.md and report.json there.")
+@click.option("--report-dir", type=PathArgument(), help="Write report.md and report.json there.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json.")
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole page.")
 @click.pass_context
@@ -59,6 +61,10 @@ def command(
     logs only with --report-dir. Several FOLDERs, or the one that hosts shared with `run --share`, give one page over
     all hosts. Exit code: 0 nothing wrong was found, 1 something was, 2 no such folder or file.
     """
+    for one in folders:
+        if not one.is_dir():
+            told = f"{one} is a file, a folder was expected"
+            raise UsageError(told, hint=f"of a log: ups-doctor diagnose --log {pasteable(one)}")
     folder = folders[0] if folders else None
     if folders and not logs and (len(folders) > 1 or is_shared(folders[0])):
         context.exit(_over_hosts(folders, report_dir, as_json=as_json, verbose=verbose))
@@ -73,8 +79,8 @@ def command(
     elif verbose:
         say(markdown(report), nl=False)
     else:
-        colour = sys.stdout.isatty()
-        say("\n".join(summary_lines(report, place, colour=colour)), colour=colour)
+        colour, width = wants_colour(), shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        say("\n".join(summary_lines(report, place, colour=colour, width=width)), colour=colour)
     context.exit(0 if report.outcome is JobOutcome.OK else 1)
 
 

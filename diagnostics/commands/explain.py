@@ -35,7 +35,7 @@ def command(code: str | None, list_all: bool) -> None:
         return
     if code is None:
         raise UsageError("explain needs a CODE", hint="list them: ups-doctor explain --list")
-    of_class = [module for module in plugins.values() if getattr(module, "CLASS", "") == code.lower()]
+    of_class = [module for module in plugins.values() if getattr(module, "CLASS", None) == code.lower()]
     shown = of_class or [find(code, plugins)]
     say("\n\n".join(f"{module.CODE}  {module.NAME}\n\n{_doc(module)}" for module in shown))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from diagnostics.argument_types import PathArgument
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.files import write_bytes_whole
@@ -28,9 +29,9 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command("export")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=PathArgument("folder"))
 @_options
-@click.option("--to", type=click.Path(path_type=Path), metavar="DIR", help="Write there; default: the folder RUN.")
+@click.option("--to", type=PathArgument(), metavar="DIR", help="Write there; default: the folder RUN.")
 def command(run: Path, to: Path | None, **options: Any) -> None:
     """Writes the record of RUN as traces that other tools open: all ranks on one clock, where they met joined.
 

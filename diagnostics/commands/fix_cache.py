@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diagnostics.adapter import interpreter
+from diagnostics.argument_types import PathArgument
 from diagnostics.cache.repair.engine import Prepared, RepairOptions, RepairResult, carry_out, prepare, refuse
 from diagnostics.cache.repair.report import fix_json, write_report
 from diagnostics.cache.repair.terminal import fitted, plan_lines, question, result_lines
@@ -36,9 +37,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--no-quarantine", is_flag=True, help="Leave truncated, corrupt and unsafe files where they are.")
 @click.option("--to", type=FOLDER, metavar="DIR", help="Write right copies of all files there instead (/dev/shm/x).")
 @click.option("--compact", is_flag=True, help="Also take out what no tensor of a file uses.")
-@click.option(
-    "--regenerate", type=click.Path(path_type=Path), metavar="CONFIG", help="Encode damaged samples of its cache again."
-)
+@click.option("--regenerate", type=PathArgument(), metavar="CONFIG", help="Encode damaged samples of its cache again.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key of CONFIG.")
 @click.option("--jobs", type=click.IntRange(1), help="Files worked on at once; default: the CPU cores.")
 @click.option("--report-dir", type=FOLDER, default=Path("reports"), show_default=True, help="Where the report goes.")
@@ -59,7 +58,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     """
     if "" in paths:
         raise UsageError("one of the paths is empty: a variable that is not set?", hint="ups-doctor fix-cache FOLDER")
-    _refuse_contradictions(options)
+    _refuse_contradictions(paths, options)
     asked = RepairOptions(
         jobs=options["jobs"] or 0,
         compact=options["compact"],
@@ -83,7 +82,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     context.exit(code)
 
 
-def _refuse_contradictions(options: dict[str, Any]) -> None:
+def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> None:
     if options["yes"] and options["dry_run"]:
         raise UsageError("--yes changes files and --dry-run changes none", hint="choose one of them")
     for other in ("backup", "quarantine"):
@@ -95,6 +94,9 @@ def _refuse_contradictions(options: dict[str, Any]) -> None:
         raise UsageError("--set changes keys of the CONFIG that --regenerate names, and none is named")
     if options["quarantine"] and options["no_quarantine"]:
         raise UsageError("--quarantine names a folder and --no-quarantine uses none", hint="choose one of them")
+    missing = next((path for path in paths if not os.path.lexists(path)), None)
+    if missing is not None:
+        raise UsageError(f"{missing}: no such file or folder", hint=f"check the spelling: ls -l {Path(missing).parent}")
     if not options["yes"] and not options["dry_run"] and not _can_ask():
         raise UsageError(
             "there is no terminal to ask on: --yes repairs without asking, --dry-run only shows what would be done"

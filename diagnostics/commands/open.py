@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from diagnostics.argument_types import PathArgument
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
 from diagnostics.report.html_page import NAME, write_beside
@@ -17,7 +18,7 @@ GRAPHICAL = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 
 @click.command("open")
-@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.argument("run", required=False, type=PathArgument("any"))
 @click.option("--print", "only_print", is_flag=True, help="Print its path and open nothing.")
 def command(run: Path | None, only_print: bool) -> None:
     """Opens report.html of RUN, a report's folder, or of the latest one below reports/, and prints its path.

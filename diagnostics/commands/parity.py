@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from diagnostics.adapter import describe, interpreter
+from diagnostics.argument_types import PathArgument, refuse_unknown_script
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core import redaction
 from diagnostics.core.console import say
@@ -40,7 +41,7 @@ LOCAL_ONLY = ("wrap", "accumulate", "compiled", "amp")  # options of MODULE:make
 @click.option("--compile", "compiled", is_flag=True, help="The ranks run the model through torch.compile.")
 @click.option("--amp", type=click.Choice(["bf16"]), help="Forward passes under autocast, in float32.")
 @click.option("--timeout", type=click.FloatRange(1), default=120.0, show_default=True, help="Seconds for one run.")
-@click.option("--report-dir", type=click.Path(path_type=Path), default=Path("reports"), show_default=True)
+@click.option("--report-dir", type=PathArgument(), default=Path("reports"), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print report.json on stdout, and nothing else.")
 @click.option("--python", metavar="PATH", help="The job's Python; default: this one if it has torch, else the active.")
 @click.option("--strict", is_flag=True, help="Notes count as differences: ranks that draw the same dropout masks.")
@@ -101,6 +102,7 @@ def _refuse_contradictions(target: str | None, options: dict[str, Any]) -> None:
             "name one thing to compare: CONFIG, MODULE:MAKE or --script TRAIN.PY",
             hint="ups-doctor parity --script train.py --its-options",
         )
+    refuse_unknown_script(options["script"])
     made = target is not None and _is_factory(target)
     wrong = [name for name in LOCAL_ONLY if options[name] not in (None, False, "ddp") and not made]
     if wrong:
@@ -136,10 +138,7 @@ def _requests(target: str | None, options: dict[str, Any], python: str, machine:
 
 
 def _script(line: Sequence[str], common: dict[str, Any]) -> ParityRequest:
-    plain = line[0].endswith(".py")
-    if plain and not Path(line[0]).is_file():
-        raise UsageError(f"{line[0]}: no such file", hint="name what you start: --script train.py --its-options")
-    argv = (common["python"], *line) if plain else tuple(line)
+    argv = (common["python"], *line) if line[0].endswith(".py") else tuple(line)
     own = any("{nproc}" in word for word in line)
     name = next((word for word in line if word.endswith(".py")), line[0])
     return ParityRequest(form=Form.SCRIPT, name=name, argv=argv, own_launch=own, **common)

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from diagnostics.argument_types import PathArgument
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.files import write_whole
-from diagnostics.core.shell_quoting import pasteable
+from diagnostics.core.shell_quoting import pasteable_here
 from diagnostics.perf.answer import PerfAnswer
 from diagnostics.perf.command_line import with_one_rank
 from diagnostics.perf.engine import answer_of, newest_run
@@ -37,13 +38,13 @@ class RunOrCommand(click.Command):
 
 
 @click.command("perf", cls=RunOrCommand)
-@click.argument("run", required=False, metavar="[RUN | -- CMD [ARGS]...]", type=click.Path(path_type=Path))
+@click.argument("run", required=False, metavar="[RUN | -- CMD [ARGS]...]", type=PathArgument("folder"))
 @click.option("--steps", type=click.IntRange(LEAST_STEPS), default=200, show_default=True,
               help="End CMD after so many optimizer steps.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(1.0), default=300.0, show_default=True,
               help="End CMD after so long, at the latest.")  # fmt: skip
 @click.option("--baseline", is_flag=True, help="Run CMD with one rank, too, for the efficiency against it.")
-@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: the run's own folder.")
+@click.option("--report-dir", type=PathArgument(), metavar="DIR", help="Default: the run's own folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.pass_context
 def command(
@@ -106,4 +107,4 @@ def _write(answer: PerfAnswer, folder: Path) -> str:
         write_whole(folder / "perf.md", markdown(answer, pictures))
     except OSError as error:
         return f"no report was written: {from_os_error(error, action='cannot write', path=folder).message}"
-    return f"report: {pasteable(folder / 'perf.md')}" + (f"; {missing}" if missing else "")
+    return f"report: {pasteable_here(folder / 'perf.md')}" + (f"; {missing}" if missing else "")

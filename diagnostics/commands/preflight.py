@@ -16,6 +16,7 @@ import click
 
 from diagnostics import preflight
 from diagnostics.adapter import describe, interpreter
+from diagnostics.argument_types import PathArgument
 from diagnostics.bisection.from_preflight import model_fails, run_bisection
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core import redaction
@@ -53,7 +54,7 @@ MOST_HOSTS_SHOWN = 16  # of more, those that something was found about
 
 
 @click.command("preflight", cls=ScriptCommand)
-@click.argument("config", required=False, type=click.Path(path_type=Path))
+@click.argument("config", required=False, type=PathArgument())
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override one key of CONFIG.")
 @click.option("--nproc", type=click.IntRange(1), help="Ranks; default: what CONFIG says, the GPUs, else 2.")
 @click.option("--backend", type=click.Choice(["auto", "nccl", "gloo"]), help="Default: what CONFIG says, else auto.")
@@ -64,9 +65,9 @@ MOST_HOSTS_SHOWN = 16  # of more, those that something was found about
 @click.option("--data", "data", multiple=True, metavar="PATH", help="Data that all hosts must have; may be repeated.")
 @click.option("--list", "list_only", is_flag=True, help="List the checks that would run, and stop.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON on stdout, and nothing else.")
-@click.option("--report-dir", type=click.Path(path_type=Path), default=Path("reports"), show_default=True)
+@click.option("--report-dir", type=PathArgument(), default=Path("reports"), show_default=True)
 @click.option("--python", metavar="PATH", help="The job's Python; default: this one if it has torch, else the active.")
-@click.option("--thresholds", type=click.Path(path_type=Path), help="Default: configs/doctor.yaml or doctor.yaml.")
+@click.option("--thresholds", type=PathArgument(), help="Default: configs/doctor.yaml or doctor.yaml.")
 @click.option("--strict", is_flag=True, help="Warnings count as errors.")
 @click.option("--bisect", "bisects", is_flag=True, help="Bisect a model that fails: ups-doctor bisect-model CONFIG.")
 @click.option("-v", "--verbose", is_flag=True, help="Show measurements, seconds and tracebacks too.")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
+from diagnostics.argument_types import PathArgument
 from diagnostics.core.errors import UsageError
 from diagnostics.core.spelling import nearest
 from diagnostics.supervisor.background_services import Wish
@@ -25,10 +25,10 @@ class JobCommand(click.Command):
 
 @click.command("run", cls=JobCommand)
 @click.argument("job", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARGS]...")
-@click.option("--report-dir", type=click.Path(path_type=Path), metavar="DIR", help="Default: reports/<time>-run/.")
+@click.option("--report-dir", type=PathArgument(), metavar="DIR", help="Default: reports/<time>-run/.")
 @click.option(
     "--share",
-    type=click.Path(path_type=Path),
+    type=PathArgument(),
     metavar="DIR",
     help="Copy report and record there, for one page over all hosts.",
 )
@@ -65,6 +65,8 @@ def command(context: click.Context, /, job: tuple[str, ...], **options: Any) -> 
     if not job:
         example = "ups-doctor run -- torchrun --nproc-per-node 2 train.py"
         raise UsageError("no command to run", hint=f"for example: {example}")
+    if not job[0]:
+        raise UsageError("the command is an empty word: a variable that is not set?")
     if options["keep_background"] and options["end_background"]:
         raise UsageError("--keep-background and --end-background exclude each other")
     _outcomes(options["abort_on"])

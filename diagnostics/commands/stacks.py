@@ -7,6 +7,7 @@ import shutil
 
 import click
 
+from diagnostics.argument_types import ProcessArgument
 from diagnostics.attach.find import UNDECIDED, find_job
 from diagnostics.attach.look import LookOptions, take_snapshots
 from diagnostics.attach.stack_tree_text import lines_of
@@ -18,7 +19,7 @@ from diagnostics.core.progress_line import LiveLine
 
 
 @click.command("stacks")
-@click.argument("pid", type=click.IntRange(1))
+@click.argument("pid", type=ProcessArgument())
 @click.option("--seconds", type=click.FloatRange(0.0), default=1.0, show_default=True, metavar="S",
               help="Time between the two looks that tell what moves from what stands.")  # fmt: skip
 @click.option("--native", is_flag=True, help="C++ frames, too; slow: stops each process for up to a second.")

@@ -62,6 +62,8 @@ def command(context: click.Context, words: tuple[str, ...], every: float, once: 
     screen = _Screen(every, once=once or not sys.stdout.isatty(), colour=wants_colour() and not no_colour)
     if context.meta["command"]:
         context.exit(_of_command(words, screen))
+    if "" in words:
+        raise UsageError("what to show is an empty word: a variable that is not set?")
     if len(words) > 1:
         raise UsageError("top shows one job", hint="name a PID or a folder, or a command behind --")
     if words and words[0].isdigit() and not Path(words[0]).exists():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from diagnostics.argument_types import PathArgument
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.triage.engine import triage
@@ -16,10 +17,10 @@ from diagnostics.triage.table import as_json, lines
 
 
 @click.command("triage")
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=PathArgument("any"))
 @click.option("--json", "to_json", is_flag=True, help="Print the whole result as JSON.")
 @click.option("--markdown", "to_markdown", is_flag=True, help="Print one page of Markdown.")
-@click.option("--html", "html_file", metavar="FILE", type=click.Path(path_type=Path), help="Write a page there, too.")
+@click.option("--html", "html_file", metavar="FILE", type=PathArgument(), help="Write a page there, too.")
 @click.pass_context
 def command(
     context: click.Context, paths: tuple[Path, ...], to_json: bool, to_markdown: bool, html_file: Path | None

@@ -6,6 +6,8 @@ import os
 import re
 import shlex
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 _PLAIN = re.compile(r"[\w@%+=:,./~-]+")
 
@@ -16,6 +18,13 @@ def pasteable(path: str | os.PathLike[str], encoding: str | None = None) -> str:
     if _shows(text, encoding or getattr(sys.stderr, "encoding", None) or "ascii"):
         return text if _PLAIN.fullmatch(text) and not text.startswith(("-", "~")) else shlex.quote(text)
     return "$'" + "".join(map(_escaped, os.fsencode(text))) + "'"
+
+
+def pasteable_here(path: Path) -> str:
+    """Returns `path` as one word of a shell, relative to the current folder where it lies below it."""
+    with suppress(ValueError, OSError):  # it lies elsewhere, or the current folder is gone
+        return pasteable(path.relative_to(Path.cwd()))
+    return pasteable(path)
 
 
 def _shows(text: str, encoding: str) -> bool:

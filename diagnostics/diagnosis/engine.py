@@ -14,6 +14,7 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.findings import Confidence
 from diagnostics.core.registry import BrokenPlugin, discover
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.masked_cause import as_it_failed, with_its_cause
 from diagnostics.diagnosis.report_builder import build_report
 from diagnostics.diagnosis.signature import AppliesTo, Match
@@ -127,7 +128,13 @@ def write_report(report: RunReport, folder: Path) -> str:
 def record_folder(folder: Path) -> Path:
     """Returns the record below a report's folder, or the folder itself. Raises DoctorError for no folder."""
     if not folder.is_dir():
-        raise DoctorError(f"{folder} is no folder", hint=f"check the path: ls -ld {folder}", exit_code=2)
+        if folder.exists():
+            raise UsageError(
+                f"{folder} is a file, a folder was expected", hint=f"look at it: ls -l {pasteable(folder)}"
+            )
+        raise UsageError(
+            f"cannot read {folder}: no such file or folder", hint=f"check the spelling: ls {folder.parent}"
+        )
     inner = folder / "record"
     if inner.is_symlink():
         raise DoctorError(

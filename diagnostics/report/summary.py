@@ -1,4 +1,4 @@
-"""The last lines on the terminal after a watched job: ten at most."""
+"""The last lines on the terminal after a watched job: ten at most, where its first one fits."""
 
 from __future__ import annotations
 
@@ -13,18 +13,32 @@ from diagnostics.report.headline import headline, ranks_in_words
 from diagnostics.report.run_report import NO_CLASS, RunReport
 
 MAX_LINES = 10
+NARROWEST = 40
+WIDE = 120
 COLOURS = {JobOutcome.OK: "32", JobOutcome.SLOW: "33", JobOutcome.UNKNOWN: "33"}
 RED = "1;31"
 _NUMBER = re.compile(r"^> *\d+ ")
 
 
-def summary_lines(report: RunReport, place: str, *, colour: bool = False, width: int = 120) -> list[str]:
-    """Returns the summary; `place` says where the report is, or why there is none."""
-    first = redaction.line(f"ups-doctor: {headline(report)}")
+def summary_lines(report: RunReport, place: str, *, colour: bool = False, width: int = 0) -> list[str]:
+    """Returns the summary; `place` says where the report is, or why there is none.
+
+    `width` is that of the terminal; 0 where it is none: what a program reads has its first line whole.
+    """
+    head = _whole(redaction.line(f"ups-doctor: {headline(report)}"), width)
     if colour:
-        first = f"\033[{COLOURS.get(report.outcome, RED)}m{first}\033[0m"
-    body = [redaction.line(line) for line in _body(report, width)]
-    return [first, *body[: MAX_LINES - 2], f"  {redaction.line(place)}"]
+        head = [f"\033[{COLOURS.get(report.outcome, RED)}m{line}\033[0m" for line in head]
+    body = [redaction.line(line) for line in _body(report, width or WIDE)]
+    return [*head, *body[: max(MAX_LINES - 1 - len(head), 2)], f"  {redaction.line(place)}"]
+
+
+def _whole(text: str, width: int) -> list[str]:
+    """Returns a text in lines of the terminal, none of it left out, so that a narrow one breaks no word."""
+    if not width:
+        return [text]
+    return textwrap.wrap(
+        text, max(width, NARROWEST), subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _body(report: RunReport, width: int) -> Iterator[str]:
@@ -49,8 +63,7 @@ def _source(report: RunReport) -> Iterator[str]:
 
 
 def _wrapped(label: str, text: str, width: int, *, lines: int) -> Iterator[str]:
-    wrapped = textwrap.wrap(
-        " ".join(text.split()), max(width - len(label), 40), max_lines=lines, placeholder=" ...", break_on_hyphens=False
-    )
+    room = max(width - len(label), NARROWEST)
+    wrapped = textwrap.wrap(" ".join(text.split()), room, max_lines=lines, placeholder=" ...", break_on_hyphens=False)
     for number, line in enumerate(wrapped):
         yield (label if number == 0 else " " * len(label)) + line

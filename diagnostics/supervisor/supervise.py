@@ -18,7 +18,7 @@ from diagnostics.cluster.share import HostShare
 from diagnostics.core import redaction
 from diagnostics.core.console import say, wants_colour
 from diagnostics.core.errors import DoctorError
-from diagnostics.core.shell_quoting import pasteable
+from diagnostics.core.shell_quoting import pasteable, pasteable_here
 from diagnostics.diagnosis.short_report import write_short_report
 from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.supervisor_facts import Missing
@@ -137,13 +137,13 @@ def complete_record(place: RunFolder, watch: EventLoop) -> None:
 
 
 def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: EventLoop, signals: SignalInbox) -> int:
-    record, page = _shown(place.record), _shown(place.folder / "report.md")
+    record, page = pasteable_here(place.record), pasteable_here(place.folder / "report.md")
     try:
         haste = Haste(until_s=signals.until_s, wake=(signals.fd,))
         earlier = watch.captures.answers
         report, no_page = diagnose_in_time(place.folder, strict=options.strict, haste=haste, earlier=earlier)
     except (DoctorError, OSError) as error:
-        code, short = write_short_report(place.folder, job_code, str(error), _say, named=_shown(place.folder))
+        code, short = write_short_report(place.folder, job_code, str(error), _say, named=pasteable_here(place.folder))
         if short is not None:
             _summarise(short, place_line(page, watch.file.problem), options)
         elif (place.folder / "report.md").exists():
@@ -153,7 +153,7 @@ def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: Event
         return code
     except Exception:  # a fault of ours is never the job's
         keep_text(place.folder / "doctor-error.txt", redaction.text(traceback.format_exc()))
-        fault = _shown(place.folder / "doctor-error.txt")
+        fault = pasteable_here(place.folder / "doctor-error.txt")
         _say(f"ups-doctor: the diagnosis failed, see {fault}; the record is in {record}")
         return job_code
     _summarise(report, place_line(page, "; ".join(filter(None, (watch.file.problem, no_page)))), options)
@@ -179,12 +179,6 @@ def run_preflight(command: Sequence[str], reports: Path) -> int:
         raise
 
 
-def _shown(path: Path) -> str:
-    with suppress(ValueError, OSError):
-        return pasteable(path.relative_to(Path.cwd()))
-    return pasteable(path)
-
-
 def _say(line: str) -> None:
     with suppress(OSError, ValueError):  # nobody reads our stderr
         say(line, err=True, colour=True)
@@ -196,5 +190,5 @@ def _keep_to_ourselves(line: str) -> None:
 
 def _width() -> int:
     with suppress(OSError, ValueError):
-        return max(60, os.get_terminal_size(2).columns)
-    return 120
+        return os.get_terminal_size(2).columns
+    return 0

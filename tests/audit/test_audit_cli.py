@@ -126,6 +126,23 @@ def test_exit_codes(audit: Audit, folder: Path) -> None:
     assert "CRASH? crashes" in broken.stdout
 
 
+def test_a_file_that_was_named_and_cannot_be_read_is_undecided_and_in_a_folder_it_is_left_out(
+    audit: Audit, folder: Path
+) -> None:
+    (folder / "job" / "broken.py").write_text("def f(:\n")
+    (folder / "job" / "fine.py").write_text("1\n")
+    told = "skip        broken.py: line 1 is no Python 3: invalid syntax"
+    for _ in ("asked", "from the cache"):
+        alone = audit("broken.py")
+        assert (alone.returncode, alone.stdout.splitlines()[0]) == (3, f"{told}; nothing in it was audited")
+        assert alone.stdout.splitlines()[2].startswith("0 files, nothing to read, 1 not audited (")
+    assert audit("fine.py", "./broken.py").stdout.splitlines()[2].startswith("1 file, nothing found, 1 not audited (")
+    assert audit("broken.py", "train.py").returncode == 1
+    below = audit(".", "--ignore", "A901")
+    assert (below.returncode, below.stdout.splitlines()[-4]) == (0, told)
+    assert audit("rules.txt").returncode == 0  # of no kind that rules read, as `git diff --name-only` may give
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -177,6 +177,7 @@ def test_json_holds_everything_about_a_finding_and_no_secret() -> None:
             {
                 "path": "old.py",
                 "problem": "line 1 is no Python 3: Missing parentheses in call to 'print'. Did you mean print(...)?",
+                "named": False,
             }
         ],
         "crashed": [],

@@ -123,6 +123,47 @@ def test_a_second_incarnation_and_other_code_on_one_host_are_said(tmp_path: Path
     )
 
 
+def test_two_reports_of_one_host_are_two_runs_and_the_newest_is_told(tmp_path: Path) -> None:
+    for pid, cause in ((50, "Rank 0 died"), (50, "Rank 1 raised")):  # the pid is often 1 in a container
+        place = tmp_path / cause.split()[-1]
+        host(place, "n0", [0, 1], outcome="crash", culprits=[0], cause=cause, pid=pid, world=2, at_s=5.0,
+             ahead_s=600.0 * (cause == "Rank 1 raised"))  # fmt: skip
+    old, new = (next((tmp_path / name).iterdir()) for name in ("died", "raised"))
+    for folder in (old, new):
+        (folder / "host.json").unlink()  # what `run` leaves without --share
+    found = merged(read_hosts([old, new, old]))
+    assert summary(found) == [
+        "CRASH  On elsewhere: Rank 1 raised",
+        "  at train.py:31",
+        f"  an earlier run on elsewhere (2026-09-21 14:13:20 UTC, {old}): Rank 0 died",
+        "1 host, 2 of 2 ranks reported",
+    ]
+    assert markdown(found).startswith("# Run over 1 host: crash\n")
+    assert summary(merged(read_hosts([old, old])))[-1] == "1 host, 2 of 2 ranks reported"
+
+
+def test_ranks_on_two_hosts_are_a_run_that_moved_or_two_jobs_at_one_time(tmp_path: Path) -> None:
+    for name in ("moved", "alone"):
+        host(tmp_path / name, "n0", [0, 1], world=2)
+        host(tmp_path / name, "n1", [0, 1], world=2, ahead_s=600.0, pid=700)
+    moved = next((tmp_path / "moved").glob("*-n0-*")) / "record" / "job.json"
+    moved.write_text(json.dumps({**json.loads(moved.read_text()), "ended_s": 60.0}))
+    assert verdict(tmp_path / "moved").notes == ("an earlier incarnation on n0 (pid 100): ok",)
+    assert summary(verdict(tmp_path / "moved"))[-1] == "1 host, 2 of 2 ranks reported"
+    note = verdict(tmp_path / "alone").notes[0]
+    assert note.startswith("ranks 0, 1 ran on n0 and on n1 at one time: these were jobs of their own, not one")
+    assert summary(verdict(tmp_path / "alone"))[-1] == "2 hosts, 2 of 2 ranks reported"
+
+
+def test_a_named_folder_that_tells_nothing_is_not_passed_over(tmp_path: Path) -> None:
+    host(tmp_path, "n0", [0, 1])
+    (well,) = tmp_path.iterdir()
+    (tmp_path / "killed" / "record").mkdir(parents=True)
+    for name, said in (("none", "no host's report is in"), ("killed", "holds a record and no report of it yet")):
+        with pytest.raises(UsageError, match=said):
+            read_hosts([well, tmp_path / name])
+
+
 def test_ten_thousand_ranks_over_1250_hosts_are_one_short_page_in_seconds(tmp_path: Path) -> None:
     for number in range(1250):
         ranks = range(8 * number, 8 * number + 8)

@@ -308,6 +308,29 @@ EXPORTS = STAGES.replace('stage("train", train)', 'train(3)\nstage("export", exp
 
 
 @pytest.mark.parametrize(
+    ("words", "accused"),
+    [
+        (("--resume",), False),  # how it restores its state need not be the optimizer's load_state_dict
+        (("init_from=resume",), False),
+        (("--resume_from_checkpoint=out/last",), False),
+        (("--resume=none",), True),
+        (("--no-resume",), True),
+        (("--max-restarts", "3"), True),
+    ],
+)
+def test_a_run_that_was_told_to_go_on_may_have_nothing_left_to_do(
+    words: tuple[str, ...], accused: bool, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/train.py"
+    seen = made("dataloader", "optimizer", place=f"{file}:7")
+    rank = a_process(
+        argv=("python", "train.py", *words), agent=agent(event("hooks", "logging traceback", f"{file}:1"), *seen)
+    )
+    match = failure_hidden_in_rank.match(a_job(rank, code=0, cwd=tmp_path, files={"train.py": QUIET}))
+    assert (match is not None) == accused
+
+
+@pytest.mark.parametrize(
     ("text", "events", "lines"),
     [
         (QUIET, (), ("train.py:10",)),

@@ -83,7 +83,7 @@ def test_a_look_into_a_running_job_says_why_it_has_no_page(tmp_path: Path) -> No
         assert job.stdin is not None
         assert job.stdout.readline() == b"obstructed\n"
         job.stdin.close()
-    assert ended.stdout.splitlines()[-1] == f"  report: {tmp_path}/r/report.md ({IS_A_FOLDER.format(tmp_path / 'r')})"
+    assert ended.stdout.splitlines()[-1] == f"  report: r/report.md ({IS_A_FOLDER.format(tmp_path / 'r')})"
 
 
 def test_a_page_that_is_to_be_opened_on_a_disk_that_nobody_may_write_to_is_one_sentence(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -130,6 +131,18 @@ def test_the_summary_is_the_verdict_in_a_few_lines() -> None:
         "  fix    check the version of the library that model.py:31 calls",
         "  report: reports/20260301-120000-run/report.md",
     ]
+
+
+def test_on_a_narrow_terminal_the_first_line_goes_on_below_and_loses_nothing() -> None:
+    whole = summary_lines(CRASH, "report: r/report.md")
+    narrow = summary_lines(CRASH, "report: r/report.md", width=50, colour=True)
+    assert [re.sub("\033\\[[0-9;]*m", "", line) for line in narrow[:2]] == [
+        "ups-doctor: The job crashed: native-crash on rank",
+        "  1 in blocks.0.attention at model.py:31.",
+    ]
+    assert all(line.startswith("\033[1;31m") and line.endswith("\033[0m") for line in narrow[:2])
+    assert (narrow[2], narrow[-1]) == (whole[1], whole[-1])
+    assert summary_lines(CRASH, "report: r", width=5)[-2:] == ["         model.py:31 calls", "  report: r"]
 
 
 def test_a_healthy_job_gets_two_lines() -> None:

@@ -36,7 +36,7 @@ def test_help_lists_every_command_and_imports_no_torch() -> None:
     "arguments",
     [
         ("train", "{}/c.yaml"),
-        ("evaluate", "best.pt"),
+        ("evaluate", "{}/c.yaml"),
         ("data", "generate", "darcy2d", "--root", "{}", "--samples", "2"),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from diagnostics.api import PathArgument
 from ups.config import load_config
 from ups.errors import naming
 
@@ -31,7 +32,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", type=PathArgument())
 @SET
 @click.option("--rebuild", is_flag=True, help="Replace a cache that belongs to another encoder or configuration.")
 def build(config: Path, overrides: tuple[str, ...], rebuild: bool) -> None:
@@ -53,7 +54,7 @@ def build(config: Path, overrides: tuple[str, ...], rebuild: bool) -> None:
 
 
 @command.command()
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", type=PathArgument())
 @SET
 @TASK
 @click.option("--samples", callback=numbers, metavar="N,N...", help="Also encode these again; counted as in the data.")
@@ -101,7 +102,7 @@ def _counting(of: int) -> Callable[[int], None]:
 
 
 @command.command()
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", type=PathArgument())
 @SET
 @TASK
 def info(config: Path, overrides: tuple[str, ...], task: str) -> None:

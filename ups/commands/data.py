@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
+from diagnostics.api import PathArgument
 from ups.config import DataConfig, GenerateConfig, load_config
 from ups.errors import ConfigError
 
-PATH = click.Path(path_type=Path)
+PATH = PathArgument()
 SET = click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key: data.parameter=0.1.")
 
 
@@ -34,7 +35,7 @@ def command() -> None:
     "--mode", type=click.Choice(["clean", "pdebench"]), help="Darcy: sparse solve, or as PDEBench at t = 1.75."
 )
 @click.option("--parameter", type=float, help="Advection speed beta, viscosity nu, Darcy forcing beta.")
-@click.option("--root", type=PATH, help="Folder of the file.")
+@click.option("--root", type=PathArgument("new folder"), help="Folder of the file.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Processes; the file does not depend on it. Default: the cores."
 )
@@ -67,7 +68,7 @@ def generate(
 
 
 @command.command()
-@click.argument("file", type=PATH, required=False)
+@click.argument("file", type=PathArgument("file"), required=False)
 @click.option("--config", type=PATH, help="The data file of this configuration.")
 @SET
 @click.option("--full", is_flag=True, help="Look at every value for range and NaN, not at the first 64 MiB.")
@@ -85,9 +86,9 @@ def info(file: Path | None, config: Path | None, overrides: tuple[str, ...], ful
 
 
 @command.command()
-@click.argument("sources", type=PATH, nargs=-1)
+@click.argument("sources", type=PathArgument("file"), nargs=-1)
 @click.option("--task", required=True, help="burgers1d or darcy2d.")
-@click.option("--root", type=PATH, required=True, help="Folder for the converted file.")
+@click.option("--root", type=PathArgument("new folder"), required=True, help="Folder for the converted file.")
 @click.option("--parameter", type=float, help="PDEBench's Nu or beta. Default: pi times `visc`; 1 for Darcy.")
 @click.option("--end-time", type=float, default=1.0, show_default=True, help="Time of the last frame.")
 @click.option(

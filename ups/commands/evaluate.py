@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from diagnostics.api import PathArgument
 from ups.errors import ConfigError, from_os_error
 from ups.run_folder import write_atomically
 
@@ -35,11 +36,11 @@ FEW = ("nRMSE", "max", "fRMSE_low", "fRMSE_mid", "fRMSE_high")
 
 
 @click.command(name="evaluate")
-@click.argument("checkpoints", nargs=-1, required=True, metavar="CHECKPOINT...", type=click.Path(path_type=Path))
-@click.option("--data", type=click.Path(path_type=Path), help="Another file of the same problem and grid.")
+@click.argument("checkpoints", nargs=-1, required=True, metavar="CHECKPOINT...", type=PathArgument("file"))
+@click.option("--data", type=PathArgument("file"), help="Another file of the same problem and grid.")
 @click.option("--split", type=click.Choice(["train", "validation", "test", "all"]), default="test", show_default=True)
 @click.option("--samples", type=int, help="Take this many samples of the split; default: all of it.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where evaluation.json and plots/ go; default: the run.")
+@click.option("--out", type=PathArgument(), help="Where evaluation.json and plots/ go; default: the run.")
 @click.option("--task", default="", help="Of a checkpoint of several problems: this one.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def command(

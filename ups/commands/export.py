@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from diagnostics.api import PathArgument
 from ups.errors import ConfigError
 
 
 @click.command(name="export")
-@click.argument("checkpoint", type=click.Path(path_type=Path, exists=True))
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("checkpoint", type=PathArgument("any"))
+@click.argument("out", type=PathArgument())
 def command(checkpoint: Path, out: Path) -> None:
     """Write CHECKPOINT, or the newest good one of a run, into OUT: plain tensors, read by torch.load alone."""
     if out.exists():

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from diagnostics.api import PathArgument
 from ups.config import load_config
 from ups.errors import ConfigError, UpsError
 from ups.launch.slurm_script import SlurmRequest, batch_script
@@ -26,7 +27,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", type=PathArgument())
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--time", "limit", required=True, metavar="H:MM:SS", help="As sbatch reads it: 2:00:00, 1-12:00:00.")
 @click.option("--gpus", type=click.IntRange(min=0), default=0, help="GPUs a node, and as many ranks.")

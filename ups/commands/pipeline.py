@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from diagnostics.api import PathArgument
 from ups.config import load_config
 from ups.errors import naming
 
@@ -27,7 +28,7 @@ MAY_BE_SKIPPED = ("cache-scan", "preflight", "dry-run", "gate", "leaderboard")
 
 
 @click.command(name="pipeline")
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", type=PathArgument())
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key: training.workers=2.")
 @click.option("--from", "start", type=click.Choice(NAMES), help="Do this step and those after it again.")
 @click.option("--until", type=click.Choice(NAMES), help="Stop after this step.")

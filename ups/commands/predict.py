@@ -8,15 +8,14 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from diagnostics.api import PathArgument
 from ups.errors import ConfigError
-
-PATH = click.Path(path_type=Path)
 
 
 @click.command(name="predict")
-@click.argument("checkpoint", type=PATH)
-@click.argument("data", type=PATH)
-@click.option("--out", type=PATH, required=True, help="The HDF5 file that is written; pictures go beside it.")
+@click.argument("checkpoint", type=PathArgument("file"))
+@click.argument("data", type=PathArgument("file"))
+@click.option("--out", type=PathArgument(), required=True, help="The HDF5 file that is written; pictures go beside it.")
 @click.option("--samples", type=int, help="Take the first so many samples; default: all.")
 @click.option("--task", "problem", default="", help="Of a checkpoint of several problems: this one.")
 @click.option("--correct", is_flag=True, help="Correct each step by the diffusion, or its student, of the checkpoint.")

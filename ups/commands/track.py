@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from ups.errors import UpsError
+from diagnostics.api import PathArgument
+from ups.errors import ConfigError, UpsError
 from ups.run_folder import RunFolder
 
 
@@ -18,7 +19,7 @@ def command() -> None:
 
 
 @command.command()
-@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("run", type=PathArgument("folder"))
 @click.option("--wandb-mode", type=click.Choice(["offline", "online"]), help="Instead of the run's own.")
 def sync(run: Path, wandb_mode: Any) -> None:
     """Send every tracker of RUN the rows it has not got, and how the run ended."""
@@ -27,6 +28,8 @@ def sync(run: Path, wandb_mode: Any) -> None:
     from ups.tracking.sidecar import KILLED, end_file
 
     folder = RunFolder(run)
+    if not folder.config.is_file():
+        raise ConfigError(f"{run} is no run of ups train: {folder.config.name} is not there", hint="ups track sync RUN")
     config = folder.read_config()
     if wandb_mode is not None:
         tracking = config.tracking

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from diagnostics.api import without_garbage_collection
+from diagnostics.api import PathArgument, without_garbage_collection
 from ups.config import load_config
 from ups.errors import naming
 from ups.launch.tied import end_with_doctor
@@ -16,7 +16,7 @@ from ups.stages import ORDER
 
 
 @click.command(name="train")
-@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("config", type=PathArgument())
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override a key: training.workers=2.")
 @click.option(
     "--stage", type=click.Choice([*ORDER, "all"]), default="all", help="Train one stage only; all: those of stages.run."

@@ -16,6 +16,7 @@ from diagnostics.report.terminal import COLOURS, INDENT, MARKS
 FEW = 5  # so many unread files, and crashes of one rule, are named without --verbose
 NARROWEST = 40
 CUT = "..."
+NOT_AUDITED = "; nothing in it was audited"
 BEFORE_EXPLAIN = "   "
 
 
@@ -91,7 +92,7 @@ class Lines:
     def _skipped(self, audit: Audit) -> Iterator[str]:
         few = audit.skipped if self.verbose else audit.skipped[:FEW]
         for one in few:
-            yield from self._aside("skip", "", f"{one.path}: {one.problem}")
+            yield from self._aside("skip", "", f"{one.path}: {one.problem}{NOT_AUDITED * one.named}")
         if len(few) < len(audit.skipped):
             yield f"{INDENT}and {len(audit.skipped) - len(few)} more files (-v names them)"
 
@@ -141,7 +142,9 @@ def summary_line(audit: Audit, shows: Filter) -> str:
         if (number := sum(one.severity is severity for one in shown))
     ]
     undecided = [f"{len(audit.crashed)} undecided"] if audit.crashed else []
-    skipped = [f"{len(audit.skipped)} skipped"] if audit.skipped else []
+    unread = sum(one.named for one in audit.skipped)
+    skipped = [f"{unread} not audited"] if unread else []
+    skipped += [f"{len(audit.skipped) - unread} skipped"] if len(audit.skipped) > unread else []
     seconds = f"({audit.seconds:.1f} s)"
     if not found and not undecided:
         return ", ".join([files, "nothing found" if count else "nothing to read", *skipped]) + f" {seconds}"

@@ -12,7 +12,7 @@ from diagnostics.bisection.report.module_tree import lines_of
 from diagnostics.bisection.report.tree_svg import tree_svg
 from diagnostics.bisection.report.words import headline
 from diagnostics.core.files import write_whole
-from diagnostics.core.shell_quoting import pasteable
+from diagnostics.core.shell_quoting import pasteable_here
 from diagnostics.report import html_page
 from diagnostics.report.run_report import RunReport
 
@@ -37,7 +37,7 @@ def write_reports(report: RunReport, found: Bisection, folder: Path) -> str:
     there = [(name, what) for name, what in FILES.items() if (folder / name).exists()]
     write_whole(folder / "report.md", markdown(report, found, there))
     no_page = html_page.write_beside(folder / "report.md")
-    return html_page.place_line(pasteable(f"{shown_path(folder)}/report.md"), no_page)
+    return html_page.place_line(pasteable_here(folder / "report.md"), no_page)
 
 
 def shown_path(folder: Path) -> str:

@@ -224,7 +224,8 @@ def now_line(before: Census, after: Census) -> str:
     """Returns how the files are now, and how they were."""
     good = after.cache_files - after.bad
     left = f"; left: {_found_errors(after)}" if after.bad else ""
-    return f"{good:,} of {after.cache_files:,} cache files clean now, {before.bad:,} were bad{left}"
+    were = f"{before.bad:,} {'was' if before.bad == 1 else 'were'} bad"
+    return f"{good:,} of {after.cache_files:,} cache files clean now, {were}{left}"
 
 
 def _found_errors(census: Census) -> str:

@@ -73,7 +73,7 @@ def _summary(scan: ScanResult) -> Iterator[str]:
     if scan.stopped:
         yield f"stopped: {scan.stopped}; the files after it were not scanned. In one process: --jobs 1"
     if not scan.recognised:
-        yield f"no cache file among {scan.files:,} files {took}{_skipped(scan)}"
+        yield f"no cache file among {scan.files:,} file{'s' * (scan.files != 1)} {took}{_skipped(scan)}"
         return
     yield f"{_verdict(scan)}, {scan.tensors:,} tensor{'s' * (scan.tensors != 1)} {took}"
     yield from _where(scan)
@@ -93,7 +93,9 @@ def _verdict(scan: ScanResult) -> str:
         return f"{scan.bad:,} of {scan.recognised:,} cache files have a warning, {in_bytes(scan.bytes)}"
     warned = f", {scan.bad - scan.failed:,} have a warning" if scan.bad > scan.failed else ""
     sizes = f"{in_bytes(scan.failed_bytes)} of {in_bytes(scan.bytes)}"
-    return f"{scan.failed:,} of {scan.recognised:,} cache files are bad{warned}, {sizes}"
+    return (
+        f"{scan.failed:,} of {scan.recognised:,} cache files {'is' if scan.failed == 1 else 'are'} bad{warned}, {sizes}"
+    )
 
 
 def _where(scan: ScanResult) -> Iterator[str]:

@@ -26,7 +26,9 @@ def load(spec):
         except AttributeError:
             own = [known for known, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__]
             near = difflib.get_close_matches(part, own, n=1)
-            hint = "did you mean %s:%s?" % (where, near[0]) if near else "it has: %s" % ", ".join(own[:8])
+            hint = (
+                "did you mean %s:%s?" % (where, near[0]) if near else "it has: %s" % (", ".join(own[:8]) or "nothing")
+            )
             raise Refusal("%s: %s has no '%s'" % (spec, where, part), hint) from None
     return value
 

@@ -44,6 +44,9 @@ _NO_TRAINING = re.compile(
     r"|smoke|bench\w*|profile|summary|list|convert\w*|generate|sample|describe|probe|h)(?:$|[-_=.])",
     re.IGNORECASE,
 )
+# Words that ask for a run to go on: `--resume`, `resume_from=last.ckpt`, `--init_from=resume`.
+_GOING_ON = re.compile(r"(?<!no)(?:^|[-_/=.])(?:resume[ds]?|continue|restore)(?:$|[-_=.])", re.IGNORECASE)
+_NOT_SO = re.compile(r"=(?:0|no|none|null|false|off)?$", re.IGNORECASE)
 _SAVING = ("torch.save", "safetensors.torch.save_file")
 LOOKED_AT = 8  # of the exceptions that a process caught, the latest
 MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optimizer-begin", "ddp-begin")
@@ -174,8 +177,11 @@ def asked_for_no_training(job: Job, process: JobProcess) -> bool:
 
 
 def went_on(job: Job) -> bool:
-    """Whether a rank restored an optimizer: a run that goes on may have nothing left to do."""
-    return any(one.agent is not None and one.agent.last_event("optimizer-restored") for one in job.ranks)
+    """Whether a rank restored an optimizer, or was told to go on: such a run may have nothing left to do."""
+    if any(one.agent is not None and one.agent.last_event("optimizer-restored") for one in job.ranks):
+        return True
+    words = (word for argv in (job.facts.command, *(one.argv for one in job.ranks)) for word in argv[1:])
+    return any(_GOING_ON.search(word) and not _NOT_SO.search(word) for word in words)
 
 
 def trained_in(job: Job, process: JobProcess) -> frozenset[str]:

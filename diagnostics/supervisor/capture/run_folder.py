@@ -85,8 +85,9 @@ def open_run_folder(wanted: Path | None, kind: str = "run") -> RunFolder:
     Where it cannot be written, it is made in the temporary folder. Raises OSError where no folder can be made at all.
     """
     if wanted is not None and _holds_something(wanted):
+        full = "is not empty" if wanted.is_dir() else "is a file"
         raise UsageError(
-            f"--report-dir {wanted} is not empty: a report never overwrites another",
+            f"--report-dir {wanted} {full}: a report never overwrites another",
             hint="name a folder that does not exist yet",
         )
     try:

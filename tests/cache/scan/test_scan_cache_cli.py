@@ -55,7 +55,7 @@ def test_a_contaminated_folder_names_file_storage_and_remedy(torch_files: Path, 
         "            fix:  rewrite the tags to cpu; no tensor is read or copied for it, and no GPU is needed",
         f"                  ups-doctor fix-cache {folder}",
         "",
-        f"1 of 2 cache files are bad, {size / 2:.1f} KiB of {size:.1f} KiB, 2 tensors",
+        f"1 of 2 cache files is bad, {size / 2:.1f} KiB of {size:.1f} KiB, 2 tensors",
         *[line for line in lines if line.startswith("keys: ")],
         f"do:      ups-doctor fix-cache {folder}",
         "devices: cpu 48 B in 1 storage of 1 file, cuda:1 48 B in 1 storage of 1 file",
@@ -83,7 +83,7 @@ def test_a_path_that_does_not_exist_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_a_folder_without_cache_files_ends_with_two(tmp_path: Path) -> None:
     (tmp_path / "readme.txt").write_text("nothing")
-    assert printed(str(tmp_path)) == (2, ["no cache file among 1 files"])
+    assert printed(str(tmp_path)) == (2, ["no cache file among 1 file"])
 
 
 def test_a_glob_names_its_files(torch_files: Path, tmp_path: Path) -> None:
