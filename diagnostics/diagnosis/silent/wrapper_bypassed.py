@@ -38,12 +38,10 @@ def match(job: Job) -> Match | None:
         return None
     first = gap.found.processes[0]
     path, wrapped = own(first, gap.wrapper.inner_call), own(first, gap.wrapper.made)
-    # A method of the model calls itself: the line that reached into the wrapper is further out.
-    outside = [frame for frame in path if not frame.function.startswith(f"{gap.wrapper.class_name}.")]
-    called = [frame for frame in path if ".module" in text_of(job, frame)] or outside or path
     # A method of the model calls itself, a helper what it is given: who reached past the wrapper is further out.
-    reached = [frame for frame in path if ".module" in text_of(job, frame)]
-    called = reached or list(path[choosing_frame(job, path) :])
+    outside = [frame for frame in path if not frame.function.startswith(f"{gap.wrapper.class_name}.")] or list(path)
+    reached = [frame for frame in outside if ".module" in text_of(job, frame)]
+    called = reached or outside[choosing_frame(job, outside) :]
     at = f" at {job.line(called[0])}" if called else ""
     return not_averaged(
         job,
