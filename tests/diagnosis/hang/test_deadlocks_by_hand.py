@@ -78,14 +78,24 @@ def skips(folder: Path, comes: bool = False) -> Job:
 PEERS = "peer = 1 - rank\ndist.send(data, peer)\ndist.recv(data, peer)\n"
 
 
-def peers(folder: Path, under_way: bool = False, **fields: Any) -> Job:
+PAIRS = """\
+if leads(rank):
+    dist.send(data, peer)
+    dist.recv(data, peer)
+else:
+    dist.recv(data, peer)
+    dist.send(data, peer)
+"""
+
+
+def peers(folder: Path, under_way: bool = False, source: str = PEERS, **fields: Any) -> Job:
     """Both ranks send first, and nobody receives; or one of them receives."""
     ops = ("send", "recv" if under_way else "send")
     ranks = [
         rank(n, call(op, -1, f"{folder}/train.py:{2 + (op == 'recv')}", root=1 - n, entered_s=2.0), **fields)
         for n, op in enumerate(ops)
     ]
-    return hung(folder, *ranks, source=PEERS)
+    return hung(folder, *ranks, source=source)
 
 
 TYPES = """\
@@ -199,6 +209,15 @@ def test_two_ranks_that_send_first_wait_for_each_other(tmp_path: Path) -> None:
             "check that each send has one receive, of the same peer and tag"
         ),
     )  # fmt: skip
+
+
+def test_the_test_that_was_to_tell_pairs_apart_stands_first(tmp_path: Path) -> None:
+    (found,) = proofs(peers(tmp_path, source=PAIRS))
+    assert told(found) == ("p2p-deadlock", (0, 1), (), JobOutcome.HANG)
+    assert (found.locations, found.finding.where) == (("train.py:1", "train.py:2"), "ranks 0, 1, train.py:1")
+    assert found.finding.title.endswith("; all of them went the same way at train.py:1: if leads(rank):")
+    other = PAIRS.replace("else:\n    dist.recv", "else:\n    dist.send")
+    assert proofs(peers(tmp_path, source=other))[0].locations == ("train.py:2",)
 
 
 def test_halves_of_a_message_that_stood_still_for_long_are_presumed_not_to_fit(tmp_path: Path) -> None:
