@@ -390,6 +390,44 @@ def test_what_a_dead_thread_did_not_hand_over_is_missing_where_nothing_takes_its
     assert (thread_dies.match(job) is not None) is expected
 
 
+WRITER = """\
+class Writer:
+    def drain(self):
+        while True:
+            item = self.todo.get()
+            if item is None:
+                return
+            save(item)
+    def submit(self, item):
+        self.todo.put(item)
+    def close(self):
+        self.todo.put(None)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "last_s", "expected"),
+    [
+        (WRITER, 7, 9.0, True),
+        (WRITER, 7, 1.0, False),  # no step came after it
+        (WRITER.replace("self.todo.put(item)", "self.table[0] = item"), 7, 9.0, False),  # nobody gives it work
+        (WRITER.replace("self.todo.get()", "self.todo.get(self.key)"), 7, 9.0, False),  # a table
+        (WRITER + "        if not self.thread.is_alive(): self.start()\n", 7, 9.0, False),
+    ],
+)
+def test_what_is_given_to_a_dead_thread_is_lost(
+    source: str, line: int, last_s: float, expected: bool, tmp_path: Path
+) -> None:
+    thread = raised("ValueError: x", f"{tmp_path}/writer.py:{line}", how=ExceptionSource.THREAD)
+    process = a_process(agent=agent(steps=9), raised=(thread,))
+    told_steps = replace(process.agent, steps=replace(process.agent.steps, last_s=last_s))
+    job = a_job(replace(process, agent=told_steps), code=0, cwd=tmp_path, files={"writer.py": source})
+    found = thread_dies.match(job)
+    assert (told(found) if found is not None else None) == (
+        ("thread-exception", (0,), ("writer.py:7",)) if expected else None
+    )
+
+
 TRAINED = "def fit():\n    for x in rows:\n        loss = model(x)\n        loss.backward()\n        optimizer.step()\n"
 
 

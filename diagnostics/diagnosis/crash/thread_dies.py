@@ -2,7 +2,8 @@
 
 What it does: where a rank hung, failed while it waited for something (queue.Empty, a timeout) or on what the thread
 was to leave (None out of its queue), left, or made fewer steps than another, and a thread of it died of an exception
-before, that thread's line is the cause. So it is where the thread logged the exception and left None for its work.
+before, that thread's line is the cause. So it is where the thread logged the exception and left None
+for its work, and where the rank goes on to fill the queue that the thread emptied.
 
 Why it matters: threading prints the traceback long before the end, and the rank's own error names the waiting line.
 
@@ -22,6 +23,7 @@ from diagnostics.diagnosis.match_building import blamed, natural_outcome
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.masked_errors import CONTROL, ends_training
 from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, root_exception
+from diagnostics.dynamic.failures.thread_consumers import is_given_work_in_vain
 from diagnostics.dynamic.failures.thread_products import answers_what_is_missing, fails_on_products
 from diagnostics.dynamic.job.evidence import end_evidence, names_of, path_evidence, source_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
@@ -105,6 +107,9 @@ def _cost(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
         return f"its training loop ended there, and the job says success after {process.steps} optimizer steps"
     if not job.failed and _fills_a_queue(job, raised) and not answers_what_is_missing(job, process, raised):
         return f"what it was to hand over is missing, and the job says success after {process.steps} optimizer steps"
+    trained_on = not (job.failed or by_design) and _trained_on(job, process, raised)
+    if trained_on and is_given_work_in_vain(job, process, raised):
+        return f"what it was given from then on is lost, and the job says success after {process.steps} optimizer steps"
     return ""
 
 
