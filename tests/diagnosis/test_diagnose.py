@@ -229,7 +229,10 @@ def test_no_link_out_of_a_record_is_followed(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_wrong_use(tmp_path: Path) -> None:
     done = doctor("diagnose", "nowhere", cwd=tmp_path)
-    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "error: nowhere is no folder")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        2,
+        "error: cannot read nowhere: no such file or folder",
+    )
 
 
 def test_sixty_four_ranks_take_less_than_two_seconds(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ def test_wrong_use_is_one_sentence_and_exit_code_2(tmp_path):
     )
     missing = ups("info", tmp_path / "none.hdf5")
     assert (missing.returncode, missing.stderr.splitlines()[0]) == (
-        1,
-        f"error: there is no data file {tmp_path / 'none.hdf5'}",
+        2,
+        f"error: cannot read {tmp_path / 'none.hdf5'}: no such file or folder",
     )
 
 

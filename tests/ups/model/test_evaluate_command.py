@@ -78,8 +78,8 @@ def test_a_missing_checkpoint_a_foreign_one_and_a_damaged_one_are_named(run_fold
     (tmp_path / "cut.pt").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "text.pt").write_text("no checkpoint at all")
     assert refused(tmp_path / "absent.pt") == (
-        1,
-        f"cannot read the checkpoint {tmp_path}/absent.pt: no such file or folder",
+        2,
+        f"cannot read {tmp_path}/absent.pt: no such file or folder",
     )
     assert refused(tmp_path / "cut.pt") == (1, f"{tmp_path}/cut.pt is damaged: it is cut off")
     assert refused(tmp_path / "text.pt")[1].startswith(f"{tmp_path}/text.pt is damaged or no checkpoint: ")
@@ -91,7 +91,8 @@ def test_a_missing_checkpoint_a_foreign_one_and_a_damaged_one_are_named(run_fold
 
 def test_a_missing_data_file_is_named(run_folder, tmp_path):
     best = run_folder / "checkpoints/best.pt"
-    assert refused(best, "--data", tmp_path / "gone.hdf5") == (1, f"there is no data file {tmp_path}/gone.hdf5")
+    gone = tmp_path / "gone.hdf5"
+    assert refused(best, "--data", gone) == (2, f"cannot read {gone}: no such file or folder")
 
 
 def test_data_that_is_gone_is_named_with_the_command_that_makes_it_again(run_folder, tmp_path):
