@@ -17,9 +17,10 @@ from dataclasses import replace
 from diagnostics.core.findings import Fix
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.deadlock_match import proved_hang
-from diagnostics.diagnosis.peer_order import order_test
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.collectives.peer_order import order_test
 from diagnostics.dynamic.divergence.deadlock_diagnosis import deadlock_diagnosis
+from diagnostics.dynamic.divergence.rank_partition import user_stack
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 
@@ -37,9 +38,17 @@ _FIX = (
 def match(job: Job) -> Match | None:
     """Returns the circle of sends and receives, None where none is proved."""
     found = proved_hang(job, code=CODE, name=NAME, failure_class=CLASS, fix=Fix(text=_FIX))
-    hung = deadlock_diagnosis(job) if found is not None else None
-    test = order_test(job, hung.deadlock) if hung is not None else None
+    test = _test_of_all(job) if found is not None else None
     return found if found is None or test is None else _at_test(job, found, test)
+
+
+def _test_of_all(job: Job) -> Frame | None:
+    """Returns the test of which all ranks took one arm, where all wait in one line with the same half."""
+    hung = deadlock_diagnosis(job)
+    positions = hung.deadlock.positions if hung is not None else ()
+    kinds = {one.waits[0].kind for one in positions}
+    stands = {frame for one in positions for frame in user_stack(job, one)[:1]}
+    return order_test(job, kinds.pop(), stands.pop()) if len(kinds) == len(stands) == 1 else None
 
 
 def _at_test(job: Job, found: Match, test: Frame) -> Match:

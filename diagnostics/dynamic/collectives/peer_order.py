@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from diagnostics.agent.shared import operations
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state import OperationKind
-from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind
-from diagnostics.dynamic.divergence.rank_partition import user_stack
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import spans
@@ -17,20 +15,15 @@ from diagnostics.static.program.exception_flow import spans
 _HALVES = {OperationKind.SEND: operations.SENDS, OperationKind.RECV: operations.RECEIVES}
 
 
-def order_test(job: Job, deadlock: Deadlock) -> Frame | None:
-    """Returns the `if` whose arms begin with either half, and of which all ranks took one arm; None for no such."""
-    waits = [one.waits[0] for one in deadlock.positions]
-    stands = {frame for one in deadlock.positions for frame in user_stack(job, one)[:1]}
-    if deadlock.knot is not DeadlockKind.PEERS or len({wait.kind for wait in waits}) > 1 or len(stands) != 1:
-        return None
-    (at,) = stands
+def order_test(job: Job, kind: OperationKind, at: Frame) -> Frame | None:
+    """Returns the `if` whose arms begin with either half, one of them around the half at a line; None for no such."""
     source = job.sources.file(at.file)
     around = source.function_at(at.line) or source.tree
     tests = [node for node in walk(around) if isinstance(node, ast.If)] if around is not None else []
     for test in sorted(tests, key=lambda node: -node.lineno):
         for own, other in ((test.body, test.orelse), (test.orelse, test.body)):
             here = any(spans(statement, at.line) for statement in own)
-            if here and _first(own) is waits[0].kind and _first(other) is _half(waits[0].kind):
+            if here and _first(own) is kind and _first(other) is _half(kind):
                 return Frame(file=at.file, line=test.lineno, function=at.function)
     return None
 
