@@ -102,7 +102,6 @@ def _refuse_contradictions(target: str | None, options: dict[str, Any]) -> None:
             "name one thing to compare: CONFIG, MODULE:MAKE or --script TRAIN.PY",
             hint="ups-doctor parity --script train.py --its-options",
         )
-    refuse_unknown_script(options["script"])
     made = target is not None and _is_factory(target)
     wrong = [name for name in LOCAL_ONLY if options[name] not in (None, False, "ddp") and not made]
     if wrong:
@@ -110,6 +109,7 @@ def _refuse_contradictions(target: str | None, options: dict[str, Any]) -> None:
         raise UsageError(f"--{name} belongs to MODULE:MAKE: a script or CONFIG says by itself how it trains")
     if options["overrides"] and (target is None or made):
         raise UsageError("--set needs a CONFIG whose keys it overrides")
+    refuse_unknown_script(options["script"])
 
 
 def _is_factory(target: str) -> bool:

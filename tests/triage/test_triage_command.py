@@ -52,7 +52,7 @@ def test_json_markdown_and_html_tell_the_same_runs_and_no_secret(tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("nowhere",), "error: there is no nowhere\n  ups-doctor triage FOLDER, or a log's path\n"),
+        (("nowhere",), "error: cannot read nowhere: no such file or folder\n  check the spelling: ls -l .\n"),
         ((), "error: triage needs a PATH\n  for example: ups-doctor triage wandb/ slurm-*.out\n"),
         (("empty",), "error: no run was found in empty\n"),
     ],

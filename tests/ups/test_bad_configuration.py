@@ -87,12 +87,13 @@ def test_a_wish_that_cannot_be_is_told_before_data_and_before_work(tmp_path: Pat
         *settings("stages.autoencoder.max_steps=1 stages.operator.max_steps=1"),
     )  # fmt: skip
     assert trained.returncode == 0, trained.stderr
-    best, absent, data = tmp_path / "run/checkpoints/best.pt", tmp_path / "no.hdf5", next(tmp_path.glob("*.hdf5"))
+    best, unread, data = tmp_path / "run/checkpoints/best.pt", tmp_path / "no.hdf5", next(tmp_path.glob("*.hdf5"))
+    unread.write_bytes(b"")  # it is there, and no data file: who reads it says so
     for arguments, said in (
-        (("evaluate", best, "--data", absent, "--samples", "0"), "--samples 0: one sample is the least"),
-        (("predict", best, absent, "--out", tmp_path / "p.h5", "--samples", "0"), "--samples 0: one sample"),
-        (("predict", best, absent, "--out", tmp_path / "p.h5", "--members", "1"), "--members 1: two draws"),
-        (("predict", best, absent, "--out", tmp_path / "p.h5", "--correct"), f"{best} holds no diffusion"),
+        (("evaluate", best, "--data", unread, "--samples", "0"), "--samples 0: one sample is the least"),
+        (("predict", best, unread, "--out", tmp_path / "p.h5", "--samples", "0"), "--samples 0: one sample"),
+        (("predict", best, unread, "--out", tmp_path / "p.h5", "--members", "1"), "--members 1: two draws"),
+        (("predict", best, unread, "--out", tmp_path / "p.h5", "--correct"), f"{best} holds no diffusion"),
         (("predict", best, data, "--out", tmp_path / "p.png"), f"--out {tmp_path}/p.png is the HDF5 file, and its"),
     ):
         done = ups(*arguments)
