@@ -26,6 +26,32 @@ def main():
 main()
 """,
     ),
+    "one line that calls other objects on each rank, by a list that one of them adds to": (
+        "branch",
+        """
+import torch.distributed as dist
+class Average:
+    def on_interval(self):
+        dist.broadcast(shadow, 0)  # T2
+class Mean:
+    def on_interval(self):
+        dist.all_reduce(total)  # H2
+class Trainer:
+    def __init__(self, wanted):
+        names = list(wanted)
+        if self.rank == 0:  # first
+            names.insert(0, "mean")
+        self.callbacks = build(names)
+    def fit(self):
+        for batch in loader:
+            dist.all_reduce(loss)  # A1
+            for one in self.callbacks:
+                one.on_interval()  # H1 T1
+def main():
+    Trainer(names).fit()  # A0 H0 T0
+main()
+""",
+    ),
     "a name left out of a loop over what a constructor set": (
         "branch",
         """

@@ -24,7 +24,7 @@ from diagnostics.dynamic.divergence.divergence import (
 from diagnostics.dynamic.divergence.indirect_causes import indirect_causes, library_call
 from diagnostics.dynamic.divergence.loop_turns import loop_lines, may_end_a_round
 from diagnostics.dynamic.divergence.path_search import FAR, PathSearch
-from diagnostics.dynamic.divergence.same_site import same_site_causes
+from diagnostics.dynamic.divergence.same_site import dispatch_causes, same_site_causes
 from diagnostics.dynamic.divergence.search_states import SearchTarget, State
 from diagnostics.dynamic.divergence.skipped_iterations import skipped_iterations
 from diagnostics.dynamic.divergence.stack_alignment import Stack, align, own_files
@@ -86,6 +86,7 @@ def _all_points(
                 found = []  # only that one rank came out of the library and the other did not
             if found:
                 found += [*indirect_causes(here, there, taints, start), *_raising(found, parting, program)]
+                found += dispatch_causes(here, there, taints)
                 earlier = list(skipped_iterations(start, taints)) if start is not None and not _explains(found) else []
                 if earlier or not blocked:
                     found = [replace(one, score=_unsure(one.score)) for one in (*found, *earlier)]

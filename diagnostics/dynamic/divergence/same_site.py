@@ -11,7 +11,7 @@ from diagnostics.dynamic.divergence.divergence import DivergencePoint, Statement
 from diagnostics.dynamic.divergence.search_states import SearchTarget
 from diagnostics.dynamic.divergence.stack_alignment import StackLevel, nodes_at
 from diagnostics.static.dataflow.rank_taint import RankTaint
-from diagnostics.static.dataflow.taint_sources import DATA, LOSS, Taint
+from diagnostics.static.dataflow.taint_sources import DATA, LOSS, RANK, Taint
 from diagnostics.static.program.call_graph import Function, last_name
 
 MOST_LEVELS = 6
@@ -50,6 +50,38 @@ def same_site_causes(goal: SearchTarget, taints: RankTaint, *, other_root: bool 
         if key not in best or best[key].score < one.score:
             best[key] = one
     return tuple(sorted(best.values(), key=lambda one: -one.score))
+
+
+def dispatch_causes(here: SearchTarget, there: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
+    """Yields the call that two ranks both stand in and that led to other code on each, by the object it was made on."""
+    both = list(zip(here.stack.levels, there.stack.levels, strict=False))
+    parted = next((at for at, (one, other) in enumerate(both) if one.function is not other.function), 0)
+    level, other = both[parted - 1] if parted else (None, None)
+    if level is None or other is None or level.line != other.line:
+        return
+    loops = [one for one in _around(level.function, level.line) if isinstance(one, (ast.For, ast.AsyncFor))]
+    for call in level.function.nodes_of(ast.Call):
+        if not isinstance(call, ast.Call) or not call.lineno <= level.line <= (call.end_lineno or 0):
+            continue
+        held = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        given = [
+            one.iter
+            for one in loops
+            if {last_name(held)} & {last_name(node) for node in ast.walk(one.target) if isinstance(node, ast.Name)}
+        ]
+        taint = _of_content(given[0] if given else held, level.function, taints)
+        if taint is not None and taint.why == RANK:
+            yield from _lines(level.function, level.line, StatementKind.CALLS, taint, _ORDER_POINTS, taints)
+
+
+def _of_content(held: ast.expr, function: Function, taints: RankTaint) -> Taint | None:
+    """Returns why ranks may hold other objects here: by what they are, or by what the list of them was made from."""
+    taint = taints.of(held, function)
+    if taint is not None or not isinstance(held, ast.Attribute):
+        return taint
+    made = [(value, where) for value, where in taints.program.attribute_values(held, function)]
+    given = [(argument, where) for value, where in made if isinstance(value, ast.Call) for argument in value.args]
+    return next((found for one, where in given if (found := taints.of(one, where)) is not None), None)
 
 
 def contexts(level: StackLevel, taints: RankTaint, depth: int = 0) -> Iterator[DivergencePoint]:
