@@ -60,10 +60,13 @@ def main() -> int:
 
 
 def _chosen(patterns: list[str] | None) -> list[str]:
-    """Returns the names that fit; a pattern that fits none is taken for a name, so that it is missed aloud."""
+    """Returns the names that fit; ends with one sentence where a pattern fits none."""
     if patterns is None:
         return zoo_truth.names()
-    names = [fnmatch.filter(zoo_truth.names(), pattern) or [pattern] for pattern in patterns]
+    names = [fnmatch.filter(zoo_truth.names(), pattern) for pattern in patterns]
+    unknown = [pattern for pattern, fitting in zip(patterns, names, strict=True) if not fitting]
+    if unknown:
+        sys.exit(f"no program of the zoo is called {', '.join(unknown)}: see the folders below tests/zoo/jobs")
     return list(dict.fromkeys(itertools.chain.from_iterable(names)))
 
 
