@@ -96,6 +96,6 @@ def test_a_lock_held_while_a_worker_was_forked_is_told_with_child_thread_and_loa
     watched: Callable[..., Any],
 ) -> None:
     done = watched("python", "train.py", options=("--stall-timeout", "11"), train_py=FORKED, data_py=DATA)
-    assert done.verdict == ("hang", "fork-deadlock", [0], "data.py:23")
+    assert done.verdict == ("hang", "fork-deadlock", [0], "data.py:11")
     assert (done.code, done.report["confidence"]) == (124, "confirmed")
-    assert done.report["locations"][:4] == ["data.py:23", "data.py:11", "data.py:12", "train.py:9"]
+    assert done.report["locations"][:4] == ["data.py:11", "data.py:23", "data.py:12", "train.py:9"]
