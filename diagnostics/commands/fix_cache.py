@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,7 @@ def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> N
         raise UsageError("--set changes keys of the CONFIG that --regenerate names, and none is named")
     if options["quarantine"] and options["no_quarantine"]:
         raise UsageError("--quarantine names a folder and --no-quarantine uses none", hint="choose one of them")
-    missing = next((path for path in paths if not os.path.lexists(path)), None)
+    missing = next((path for path in paths if not os.path.lexists(path) and not glob(path)), None)  # noqa: PTH207 - any folder
     if missing is not None:
         raise UsageError(f"{missing}: no such file or folder", hint=f"check the spelling: ls -l {Path(missing).parent}")
     if not options["yes"] and not options["dry_run"] and not _can_ask():

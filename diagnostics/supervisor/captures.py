@@ -18,7 +18,7 @@ from diagnostics.record.supervisor_facts import Missing, Stall
 from diagnostics.supervisor.capture.core_dumps import capture_core_dumps
 from diagnostics.supervisor.capture.exception_flag import ExceptionFlag
 from diagnostics.supervisor.capture.host_facts import HostFacts, at_start
-from diagnostics.supervisor.capture.pre_signal_state import keep_state
+from diagnostics.supervisor.capture.pre_signal_state import EXPECTED, keep_state
 from diagnostics.supervisor.capture.run_folder import RunFolder
 from diagnostics.supervisor.capture.snapshot import snapshot
 from diagnostics.supervisor.capture.sources import collect_sources
@@ -249,7 +249,7 @@ class CaptureController:
         try:
             self._look_at_all(living, streams)
             self._keep_state(stall)
-            self._report.prepare(turn, self._place.record / BEFORE, stall)
+            self._report.prepare(turn, stall)
         except Exception:  # it is made when there is a stall, then
             self._prepared, self._next_provisional = None, 0.0
             raise
@@ -324,8 +324,9 @@ class CaptureController:
                 self._file.set(stalls=self.stalls())
                 stalls = self._stalls_told if self._is_told() else self.stalls()
                 stalls = stalls if expected is None else (*stalls, expected)
-                self._note(keep_state(self._place, replace(self._file.facts(), stalls=stalls)))
-                self._kept_s = self._now()
+                name = BEFORE if expected is None else EXPECTED
+                self._note(keep_state(self._place, replace(self._file.facts(), stalls=stalls), name))
+                self._kept_s = self._now() if expected is None else self._kept_s
 
     def _is_told(self) -> bool:
         """Whether the state is that of a stall which was told. A job that somebody ends while it is looked at moves."""

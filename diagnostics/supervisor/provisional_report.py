@@ -18,6 +18,7 @@ from diagnostics.record.record import BEFORE
 from diagnostics.record.supervisor_facts import Stall
 from diagnostics.report.headline import headline
 from diagnostics.report.run_report import RunReport
+from diagnostics.supervisor.capture.pre_signal_state import EXPECTED, adopt_expected, drop_expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,23 +53,28 @@ class ProvisionalReport:
             if turn == self.turn:
                 self._publish(report, heard, ended=ended)
 
-    def prepare(self, turn: int, state: Path, stall: Stall) -> None:
-        """Diagnoses a state as if the stall had come, and keeps that for `want`."""
+    def prepare(self, turn: int, stall: Stall) -> None:
+        """Diagnoses the expected state as if the stall had come, and keeps that for `want`."""
         heard: dict[str, Match | None] = {}
-        report = examine_in_time(state, provisional=True, heard=heard)
+        report = examine_in_time(self._folder / "record" / EXPECTED, provisional=True, heard=heard)
         with self._lock:
             if turn != self.turn:
                 return
             self._ready = _Ready(stall=stall, report=report, heard=heard)
-            if self._wanted == stall:
-                self._publish(report, heard)
+            self._publish_ready()
 
     def want(self, stall: Stall) -> None:
         """The stall has come: writes and says what was prepared, now or as soon as it is ready."""
         with self._lock:
             self._wanted = stall
-            if self._ready is not None and self._ready.stall == stall:
-                self._publish(self._ready.report, self._ready.heard)
+            self._publish_ready()
+
+    def _publish_ready(self) -> None:
+        ready = self._ready
+        if ready is not None and ready.stall == self._wanted:
+            self._ready = None
+            adopt_expected(self._folder / "record")
+            self._publish(ready.report, ready.heard)
 
     def _publish(self, report: RunReport, heard: Mapping[str, Match | None], *, ended: bool = False) -> None:
         no_page = write_report(report, self._folder)
@@ -83,7 +89,8 @@ class ProvisionalReport:
         """Takes back what was told: the job goes on."""
         with self._lock:
             self.turn += 1
-            self.answers, self._ready, self._wanted = {}, None, None
+            self.answers = {}
+            self._forget_expected()
             self._say("ups-doctor: the job goes on; the provisional report is withdrawn")
             for name in ("report.md", "report.json", "report.html"):
                 (self._folder / name).unlink(missing_ok=True)
@@ -92,3 +99,8 @@ class ProvisionalReport:
         """Ends the turn: the job has ended, and its last report is due. What was told stays until then."""
         with self._lock:
             self.turn += 1
+            self._forget_expected()
+
+    def _forget_expected(self) -> None:
+        self._ready, self._wanted = None, None
+        drop_expected(self._folder / "record")

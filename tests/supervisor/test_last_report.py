@@ -165,6 +165,8 @@ look, looks_left = CaptureController._snapshot, [int(sys.argv.pop(1))]
 
 def look_and_end(self, living, reason):
     look(self, living, reason)
+    if not self.stalls():  # it is only expected to stand still
+        return
     looks_left[0] -= 1
     if looks_left[0]:
         return

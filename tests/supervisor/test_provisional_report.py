@@ -6,11 +6,13 @@ import json
 import sys
 import time
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 
 import pytest
 
 from diagnostics.record.record import BEFORE
 from diagnostics.record.supervisor_facts import Stall
+from diagnostics.supervisor.capture.pre_signal_state import EXPECTED
 from diagnostics.supervisor.capture.run_folder import RunFolder, open_run_folder
 from diagnostics.supervisor.captures import CaptureController
 from diagnostics.supervisor.facts_file import JobFactsFile
@@ -60,7 +62,7 @@ STALL, LATER = (Stall(began_s=began_s, seen_s=began_s + 10) for began_s in (4.0,
 
 @pytest.fixture
 def state(place: RunFolder) -> Path:
-    kept = place.record / BEFORE
+    kept = place.record / EXPECTED
     kept.mkdir()
     (kept / "agents").mkdir()
     (kept / "job.json").write_text((place.record / "job.json").read_text())
@@ -73,24 +75,27 @@ def test_what_was_prepared_is_told_when_the_stall_has_come(place: RunFolder, sta
     report = ProvisionalReport(place.folder, said.append)
     if wanted_first:  # the making took longer than was left
         report.want(STALL)
-    report.prepare(report.turn, state, STALL)
+    report.prepare(report.turn, STALL)
     assert (len(said), len(pages(place))) == (wanted_first, 3 * wanted_first)
     report.want(STALL)
     assert (len(said), pages(place)) == (1, ["report.html", "report.json", "report.md"])
     assert report.answers
+    assert ((place.record / BEFORE).is_dir(), state.exists()) == (True, False)
 
 
 def test_what_was_prepared_for_another_pause_or_withdrawn_meanwhile_is_not_told(place: RunFolder, state: Path) -> None:
     said: list[str] = []
     report = ProvisionalReport(place.folder, said.append)
-    report.prepare(report.turn, state, STALL)
+    report.prepare(report.turn, STALL)
     report.want(LATER)
     assert (said, pages(place)) == ([], [])
     begun = report.turn
     report.withdraw()
-    report.prepare(begun, state, LATER)
+    assert not state.exists()
+    copytree(place.record, state, ignore=ignore_patterns(".*"))
+    report.prepare(begun, LATER)
     report.want(LATER)
-    assert (said, pages(place)) == ([WITHDRAWN], [])
+    assert (said, pages(place), (place.record / BEFORE).exists()) == ([WITHDRAWN], [], False)
 
 
 def test_sources_wait_for_a_report_that_is_still_in_the_making(place: RunFolder, tmp_path: Path) -> None:

@@ -22,15 +22,15 @@ from diagnostics.supervisor.capture.snapshot import keep_json
 BLOCK_BYTES = 16 << 10  # of an agent's file, most blocks are empty: the copy has holes there
 MOST_BYTES = 512 << 20  # read in all: a second's work
 _OF_PROCESS = re.compile(r"(?:^|-)\d+-(\d+)[.-]")  # agent-PID-TICKS.bin, PID-TICKS.stdout.txt
-_PART = f".{BEFORE}.part"
+EXPECTED = f".{BEFORE}-expected"  # the state of a pause that may soon be a stall
 
 
-def keep_state(place: RunFolder, facts: SupervisorFacts) -> tuple[Missing, ...]:
+def keep_state(place: RunFolder, facts: SupervisorFacts, name: str = BEFORE) -> tuple[Missing, ...]:
     """Copies the record as it is now into record/before. Never raises: without it the whole record has to do.
 
     An earlier state goes in any case, since the job may have gone on; not before this one is whole or has failed.
     """
-    part, kept = place.record / _PART, place.record / BEFORE
+    part, kept = place.record / f".{name}.part", place.record / name
     missing: list[Missing] = []
     try:
         shutil.rmtree(part, ignore_errors=True)
@@ -49,6 +49,17 @@ def keep_state(place: RunFolder, facts: SupervisorFacts) -> tuple[Missing, ...]:
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return tuple(missing)
+
+
+def adopt_expected(record: Path) -> None:
+    """Makes the state of a pause that has become a stall the one before the end. Raises OSError."""
+    shutil.rmtree(record / BEFORE, ignore_errors=True)
+    (record / EXPECTED).rename(record / BEFORE)
+
+
+def drop_expected(record: Path) -> None:
+    """Removes the state of a pause that was none, where there is one."""
+    shutil.rmtree(record / EXPECTED, ignore_errors=True)
 
 
 def _copy(folder: Path, to: Path, left: int) -> int:
