@@ -12,6 +12,7 @@ from zoo_truth import Truth
 
 EXIT_OF_HIDDEN_CRASH = 70
 EXIT_OF_HANG = 124
+NEAR_LINES = 2
 # The programs of the zoo have no files of such names.
 _FOREIGN = re.compile(
     r"diagnostics/(?:agent|children)/|sitecustomize\.py|<(?!stdin)|/lib(?:64)?/python3\.\d+/(?!(?:site|dist)-packages/)"
@@ -30,6 +31,7 @@ class Judgement:
     failure_class: bool | None
     ranks: bool | None
     line: bool | None
+    line_near: bool | None  # within two lines of a right one
     line_listed: bool | None  # among all the lines that the report names
     foreign: tuple[str, ...]  # named places that are never one: the doctor's, a launcher's, the interpreter's
     exit_code: bool
@@ -59,7 +61,7 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None, run: int = 1) -> Ju
         return right
 
     outcome = mark("outcome", report.get("outcome") == truth.outcome, report.get("outcome"), truth.outcome)
-    failure_class = ranks = line = listed = None
+    failure_class = ranks = line = near = listed = None
     alarm = ""
     if truth.healthy:
         alarm = _alarm(report) if report else ""
@@ -75,6 +77,7 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None, run: int = 1) -> Ju
         if truth.lines:
             location = report.get("location")
             line = mark("line", location in truth.lines, location, " or ".join(truth.lines))
+            near = any(_is_near(location or "", right) for right in truth.lines)
             listed = any(place in truth.lines for place in report.get("locations") or ())
     foreign = tuple(place for place in _places(report) if _FOREIGN.search(place))
     mark("places", not foreign, foreign, "files of the job")
@@ -82,8 +85,15 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None, run: int = 1) -> Ju
     code = mark("exit code", watched.exit_code in codes, watched.exit_code, " or ".join(map(str, sorted(codes))))
     return Judgement(
         truth=truth, bare=bare, watched=watched, outcome=outcome, failure_class=failure_class, ranks=ranks, line=line,
-        line_listed=listed, foreign=foreign, exit_code=code, false_alarm=alarm, wrong=tuple(wrong), run=run,
+        line_near=near, line_listed=listed, foreign=foreign, exit_code=code, false_alarm=alarm, wrong=tuple(wrong),
+        run=run,
     )  # fmt: skip
+
+
+def _is_near(location: str, right: str) -> bool:
+    """Whether a place is at most two lines away from a right one, in its file."""
+    (file, _, line), (right_file, _, right_line) = location.rpartition(":"), right.rpartition(":")
+    return file == right_file and line.isdigit() and abs(int(line) - int(right_line)) <= NEAR_LINES
 
 
 def _places(report: Mapping[str, Any]) -> list[str]:

@@ -80,7 +80,10 @@ def totals(verdicts: list[Judgement]) -> list[str]:
     lines = [f"{list(programs.values()).count(False)} faulty programs, {sum(programs.values())} healthy ones"]
     said = [f"{what} {_percent(share)}" for what, share in shares(verdicts).items()]
     listed = _share([verdict.line_listed for verdict in faulty])
-    lines.append(f"doctor:   {', '.join(said)}, line among those named {_percent(listed)}")
+    near = _share([verdict.line_near for verdict in faulty])
+    lines.append(
+        f"doctor:   {', '.join(said)}, line within two lines {_percent(near)}, among those named {_percent(listed)}"
+    )
     if any(verdict.bare for verdict in verdicts):
         bare = [verdict for verdict in faulty if verdict.bare is not None]
         # A launcher's only outcome is its exit code: it tells a failure where that is not 0.
@@ -142,6 +145,7 @@ def as_json(verdicts: Iterable[Judgement], skipped: Mapping[str, str]) -> dict[s
             "class_right": verdict.failure_class,
             "rank_right": verdict.ranks,
             "line_right": verdict.line,
+            "line_near": verdict.line_near,
             "line_listed": verdict.line_listed,
             "exit_code_right": verdict.exit_code,
             "false_alarm": verdict.false_alarm,

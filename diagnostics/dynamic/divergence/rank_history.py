@@ -105,6 +105,69 @@ def _unlike_before(job: Job, deadlock: Deadlock) -> RankPartition | None:
     return RankPartition(parting=parting, relation=BranchRelation.APART, here=here, there=there, sure=True)
 
 
+def partition_by_group(job: Job, deadlock: Deadlock) -> RankPartition | None:
+    """Returns who passed by a call of a group of some ranks, in which another member waits for it, and that member.
+
+    Who waits so may be missed itself in another such group: the one at the end of that chain has gone on to what all
+    ranks do together, and where it stands now says nothing of where it passed by.
+    """
+    missed = {one.rank: absent for one in deadlock.positions if (absent := _absent_members(job, one, deadlock))}
+    pairs = [
+        (first, other, instead)
+        for first in deadlock.positions
+        for other in missed.get(first.rank, ())
+        if other.rank not in missed and (instead := _made_instead(job, first, other)) is not None
+    ]
+    if not pairs:
+        return None
+    _, _, (before, usual, now) = pairs[0]
+    alike = [(one, gone) for one, gone, (_, _, made) in pairs if (made.op, made.path) == (now.op, now.path)]
+    there, here = ({one.rank: one for one in camp} for camp in zip(*alike, strict=True))
+    parting = DivergenceQuery(
+        agreed=ProgramPoint(way=PointKind.CALL, op=before.op, path=before.path),
+        here=tuple(here),
+        here_at=ProgramPoint(way=PointKind.CALL, op=now.op, path=now.path),
+        there=tuple(there),
+        there_at=ProgramPoint(way=PointKind.CALL, op=usual.op, path=usual.path),
+    )
+    camps = (tuple(here.values()), tuple(there.values()))
+    return RankPartition(parting=parting, relation=BranchRelation.APART, here=camps[0], there=camps[1], sure=False)
+
+
+def _absent_members(job: Job, one: RankState, deadlock: Deadlock) -> tuple[RankState, ...]:
+    """Returns the members of a group of some ranks that never came to the call in which a rank waits there."""
+    wait, counts = one.wait, counts_of(job, one)
+    if wait is None or counts is None or wait.native or wait.kind is not OperationKind.COLLECTIVE or wait.slot is None:
+        return ()
+    members = counts.ranks(wait.group)
+    if len(members) >= len(job.ranks):
+        return ()
+    return tuple(
+        other
+        for other in deadlock.positions
+        if other.rank in members
+        and (theirs := counts_of(job, other)) is not None
+        and theirs.reached.get(wait.group, 0) <= wait.slot
+    )
+
+
+def _made_instead(
+    job: Job, one: RankState, other: RankState
+) -> tuple[CollectiveCall, CollectiveCall, CollectiveCall] | None:
+    """Returns the call that both made last, that in which `one` waits now, and what `other` made instead."""
+    mine, theirs, wait = counts_of(job, one), counts_of(job, other), one.wait
+    if mine is None or theirs is None or wait is None or len(mine.calls) < 2:
+        return None
+    before, last = mine.calls[-2:]
+    if (last.op, last.path) != (wait.op, wait.path) or not before.path:
+        return None
+    followed = [pair for pair in pairwise(theirs.calls) if (pair[0].op, pair[0].path) == (before.op, before.path)]
+    now = followed[-1][1] if followed else None
+    if now is None or not now.path or (now.op, now.path) == (wait.op, wait.path):
+        return None
+    return before, last, now
+
+
 def left_out(job: Job, one: RankState, other: RankState) -> bool:
     """Whether a rank left out, for the first time, the call in which another one waits for it."""
     found, wait = _break(job, one), other.wait

@@ -19,6 +19,7 @@ from diagnostics.dynamic.divergence.rank_history import (
     calls_by_round,
     comes_before_backward,
     left_out,
+    partition_by_group,
     partition_by_history,
 )
 from diagnostics.dynamic.divergence.split import RankPartition
@@ -34,6 +35,9 @@ def partitions(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()
     made = partition_by_history(job, deadlock)
     if made is not None:
         return (replace(made, by_history=True),)
+    passed = partition_by_group(job, deadlock) if deadlock.knot is DeadlockKind.CROSSED else None
+    if passed is not None:
+        return (passed,)
     camps = _camps(job, deadlock)
     _join(job, camps, [one for one in positions if one.rank not in deadlock.ranks])
     if len(camps) < 2:
