@@ -13,8 +13,8 @@ from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_
 from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch, Deadlock
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_diagnosis, unlike_halves
-from diagnostics.dynamic.divergence.divergence import DivergencePoint
-from diagnostics.dynamic.divergence.held_exceptions import held_text
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
+from diagnostics.dynamic.divergence.held_exceptions import caught_text, held_text
 from diagnostics.dynamic.divergence.rank_partition import user_stack
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import waits_of_threads
@@ -74,7 +74,13 @@ def _fix(job: Job, process: DeadlockDiagnosis, usual: Fix) -> Fix:
             return _OF_THREADS if process.by_threads else _OF_FINALIZER
         decided = process.decisions[0] if process.decisions and process.locations[0] in process.decided else None
         return agreement_fix(job, decided, process.deadlock.positions, usual)
-    line = job.line(process.held[0][1].user_path[0])
+    first, raised = process.held[0]
+    line = job.line(raised.user_path[0])
+    if first.stand is Whereabouts.LEAVING:
+        return Fix(
+            text=f"mend what raised at {line}; stop the rank's threads in a `finally`, or start them with daemon=True: "
+            "while one of them lives, neither the launcher nor the other ranks see that the rank has failed"
+        )
     return Fix(
         text=f"mend what raised at {line}; make no collective in a `finally`, the exit of a `with` or at exit while "
         "an exception is on its way: the other ranks are elsewhere"
@@ -123,6 +129,8 @@ def _parties(job: Job, process: DeadlockDiagnosis) -> list[str]:
     """Returns "rank 0 waits in barrier() at train.py:31" for the ranks of each place, those to blame first."""
     groups: dict[str, list[int]] = {}
     held = {one.rank: f"{held_text(job, raised)} " for one, raised in process.held}
+    if process.decisions and process.decisions[0].kind is StatementKind.HANDLES:
+        held |= {rank: caught_text(job, rank, process.splits[0].parting) for rank in process.splits[0].parting.here}
     for one in (*process.deadlock.gone, *process.deadlock.positions):
         groups.setdefault(f"{held.get(one.rank, '')}{_stands(job, one)}", []).append(one.rank)
     order = sorted(groups.items(), key=lambda item: not set(item[1]) & set(process.culprits))

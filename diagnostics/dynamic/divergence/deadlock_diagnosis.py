@@ -85,7 +85,8 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
     # Which thread comes first is no way that a rank goes, and two that meet have not parted.
     found = () if threads or unlike_halves(deadlock) else partitions(job, deadlock, positions)
     said = [divergence_points(job.sources, split.parting, job.agent_folders) for split in found]
-    held = tuple((one, raised) for one in deadlock.positions if (raised := held_by(job, one)) is not None)
+    all_of_it = (*deadlock.positions, *deadlock.gone)
+    held = tuple((one, raised) for one in all_of_it if (raised := held_by(job, one)) is not None)
     lines = (
         *(_line(job, raised.user_path[0], StatementKind.RAISES) for _, raised in held),
         *(one for each in said[:2] for one in each),

@@ -32,6 +32,7 @@ from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
 from diagnostics.static.program.call_graph import CallGraph
+from diagnostics.static.program.exception_flow import catching, with_around
 from diagnostics.static.program.source_file import SourceStore
 
 _SURE = 10  # least score of a decision that is worth a line
@@ -75,6 +76,9 @@ def _all_points(
         roots = {place.root for place in (parting.here_at, parting.there_at)}
         alike = [one for one in same_site_causes(here, taints, other_root=len(roots) > 1) if not by_library]
         return _best_first([*by_library, *alike], here) if by_library else tuple(alike)[:MOST_DECISIONS]
+    thrown = _thrown(parting, there, program)
+    if thrown:
+        return thrown
     start = align(parting.agreed.path, program) if parting.agreed is not None else None
     op = parting.agreed.op if parting.agreed is not None else ""
     caught = frozenset((program.file_of(frame.file), frame.line) for path in parting.caught for frame in path)
@@ -132,6 +136,25 @@ def _goal(place: ProgramPoint, program: CallGraph) -> SearchTarget | None:
 def _direct(walk: PathSearch, taints: RankTaint) -> list[DivergencePoint]:
     here, there = (walk.distances_to(reached) for reached in walk.reached)
     return [one for candidate in _candidates(walk, here, there) for one in candidates_of(candidate, walk, taints)]
+
+
+def _thrown(parting: DivergenceQuery, there: SearchTarget, program: CallGraph) -> tuple[DivergencePoint, ...]:
+    """Returns the handler of what the very call raised in which the others wait, and that call; () for no such."""
+    stood = [(level.function, level.line) for level in reversed(there.stack.levels)]
+    for path in reversed(parting.caught):
+        way = [(function, frame.line) for frame in path if (function := program.function_of(frame)) is not None]
+        if not way or stood[: len(way)] != way:
+            continue
+        (function, line), (origin, raised) = way[-1], way[0]
+        block = catching(function.source, line)
+        handler = block.handlers[0] if block is not None and block.handlers else with_around(function.source, line)
+        if handler is not None:
+            taint = Taint(EXCEPTION, function.file, handler.lineno, function.name)
+            return (
+                decision(function, handler.lineno, StatementKind.HANDLES, taint, _MOST_SCORE),
+                decision(origin, raised, StatementKind.RAISES, taint, _MOST_SCORE - 1),
+            )
+    return ()
 
 
 def _raising(found: list[DivergencePoint], parting: DivergenceQuery, program: CallGraph) -> Iterator[DivergencePoint]:

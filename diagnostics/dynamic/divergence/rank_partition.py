@@ -142,11 +142,26 @@ def _oddness(job: Job, camp: Sequence[RankState], camps: Sequence[Sequence[RankS
     mark += 1.5 * (not is_recurrent(job, first) and any(is_recurrent(job, other[0]) for other in rest))
     mark += 1.5 * all(left_out(job, first, other[0]) for other in rest)
     mark += 2 * any(exceptions_caught(job, one, first.at_s) for one in camp)
+    mark += 4 * any(_threw_at(job, one, other[0]) for one in camp for other in rest)
     mark += max(0.0, 1 - len(camp) * len(camps) / ranks)  # fewer than others, which two ranks never are
     mark += 5 * (2 * len(camp) < ranks and any(2 * len(other) > ranks for other in rest))  # what most did is usual
     steps = [_steps(job, other[0]) for other in rest]
     mark += 0.5 * (_steps(job, first) < min(steps, default=0))
     return mark
+
+
+def _threw_at(job: Job, one: RankState, other: RankState) -> bool:
+    """Whether a rank, since both agreed, caught what the very call raised in which the other waits, and went on."""
+    stood = [(frame.file, frame.line) for frame in user_stack(job, other)]
+    if other.wait is None or other.wait.native or not stood:
+        return False
+    process = job.of_rank(one.rank)
+    folder = process.agent_folder if process is not None else ""
+    for path in exceptions_caught(job, one, one.at_s, last_common_call(job, one, other)[1]):
+        way = [(frame.file, frame.line) for frame in user_frames(path, agent_folder=folder)]
+        if way and stood[: len(way)] == way:  # a traceback ends in the frame of the handler
+            return True
+    return False
 
 
 def _ahead_of_a_backward_pass(
