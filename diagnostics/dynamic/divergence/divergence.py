@@ -29,6 +29,7 @@ class ProgramPoint:
     op: str = ""
     path: tuple[Frame, ...] = ()
     root: int | None = None  # global rank that the call names as source or destination, None where there is none
+    group: str = ""  # in which the call was made, "" where that is not told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from diagnostics.dynamic.divergence.divergence import (
 from diagnostics.dynamic.divergence.indirect_causes import indirect_causes, library_call
 from diagnostics.dynamic.divergence.loop_turns import loop_lines, may_end_a_round
 from diagnostics.dynamic.divergence.path_search import FAR, PathSearch
-from diagnostics.dynamic.divergence.same_site import dispatch_causes, same_site_causes
+from diagnostics.dynamic.divergence.same_site import dispatch_causes, same_site_causes, unlike_arguments
 from diagnostics.dynamic.divergence.search_states import SearchTarget, State
 from diagnostics.dynamic.divergence.skipped_iterations import skipped_iterations
 from diagnostics.dynamic.divergence.stack_alignment import Stack, align, own_files
@@ -73,8 +73,8 @@ def _all_points(
     taints = RankTaint(program)
     by_library = [replace(one, score=_unsure(one.score)) for one in callback_causes(here, there, taints)]
     if here.stack.lines == there.stack.lines:
-        roots = {place.root for place in (parting.here_at, parting.there_at)}
-        alike = [one for one in same_site_causes(here, taints, other_root=len(roots) > 1) if not by_library]
+        differs = unlike_arguments(parting.here_at, parting.there_at)
+        alike = [one for one in same_site_causes(here, taints, differs) if not by_library]
         return _best_first([*by_library, *alike], here) if by_library else tuple(alike)[:MOST_DECISIONS]
     thrown = _thrown(parting, there, program)
     if thrown:

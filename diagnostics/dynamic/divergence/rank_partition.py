@@ -255,4 +255,5 @@ def _place(job: Job, one: RankState) -> ProgramPoint:
         return ProgramPoint(way=way, op=one.wait.op if one.wait is not None else "", path=user_stack(job, one))
     native = one.wait.native
     op = "backward" if native else one.wait.op
-    return ProgramPoint(way=PointKind.CALL, op=op, path=one.wait.path or one.stack, root=one.wait.root)
+    path = one.wait.path or one.stack
+    return ProgramPoint(way=PointKind.CALL, op=op, path=path, root=one.wait.root, group=one.wait.group)

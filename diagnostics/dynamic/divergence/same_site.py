@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diagnostics.agent.shared import operations
 from diagnostics.dynamic.divergence.candidates import decision
-from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
+from diagnostics.dynamic.divergence.divergence import DivergencePoint, ProgramPoint, StatementKind
 from diagnostics.dynamic.divergence.search_states import SearchTarget
 from diagnostics.dynamic.divergence.stack_alignment import StackLevel, nodes_at
 from diagnostics.static.dataflow.rank_taint import RankTaint
@@ -22,17 +22,29 @@ _ONLY_AT_THE_ROOT = {
     "gather_object": ("object_gather_list",),
 }
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
-_OTHER_ROOT = 15  # that this argument differs was seen, where it comes from was not found
+_SEEN_TO_DIFFER = 15  # that this argument differs was seen, where it comes from was not found
 
 
-def same_site_causes(goal: SearchTarget, taints: RankTaint, *, other_root: bool = False) -> tuple[DivergencePoint, ...]:
+def unlike_arguments(here: ProgramPoint, there: ProgramPoint) -> tuple[str, ...]:
+    """Returns the parameters in which two calls of one operation are known to differ: that of the root, the group."""
+    differs = []
+    if here.root != there.root and here.op in operations.ROOTED:
+        differs.append(operations.ROOTED[here.op])
+    if here.group and there.group and here.group != there.group:
+        differs.append("group")
+    return tuple(differs)
+
+
+def same_site_causes(goal: SearchTarget, taints: RankTaint, differs: Sequence[str] = ()) -> tuple[DivergencePoint, ...]:
     """Returns what can differ between two ranks that both stand at `goal`, best first.
 
-    `other_root`: the calls are known to differ in the root they name, and so by the argument that gives it.
+    `differs`: parameters in which their calls are known to differ, and so by the arguments that give them.
     """
-    if other_root and goal.op in operations.ROOTED and (named := tuple(_root_argument(goal, taints))):
+    named = [point for name in differs for point in _known_argument(goal, name, taints)]
+    if named and "group" not in differs:
         return tuple(sorted(named, key=lambda one: -one.score))
-    found: list[DivergencePoint] = []
+    # A loop over groups, each rank's in an order of its own, gives them to one line, too.
+    found = list(named)
     for depth, level in enumerate(reversed(goal.stack.levels[-MOST_LEVELS:])):
         function = level.function
         for loop in _around(function, level.line):
@@ -41,8 +53,8 @@ def same_site_causes(goal: SearchTarget, taints: RankTaint, *, other_root: bool 
             taint = taints.of_loop(loop.iter, function)
             if taint is not None and taint.why not in (DATA, LOSS):
                 found += _lines(function, loop.iter.lineno, StatementKind.LOOP, taint, _ORDER_POINTS - depth, taints)
-        found += contexts(level, taints, depth)
-        if depth == 0:
+        found += contexts(level, taints, depth) if not named else ()
+        if depth == 0 and not named:
             found += _arguments(level, taints, goal.op)
     best: dict[tuple[str, int], DivergencePoint] = {}
     for one in found:
@@ -107,22 +119,23 @@ def _arguments(level: StackLevel, taints: RankTaint, op: str) -> Iterator[Diverg
                 yield from _lines(level.function, call.lineno, StatementKind.CALLS, taint, _ARGUMENT_POINTS, taints)
 
 
-def _root_argument(goal: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
-    """Yields the call, whose root is what differs, and the line where the difference comes into that argument."""
-    name = operations.ROOTED[goal.op]
+def _known_argument(goal: SearchTarget, name: str, taints: RankTaint) -> Iterator[DivergencePoint]:
+    """Yields the call, of which a parameter is what differs, and the line where the difference comes into it."""
+    parameters = operations.PARAMETERS.get(goal.op, ())
+    place = parameters.index(name) if name in parameters else None
     for level in goal.stack.levels[-1:]:
         for index in nodes_at(level, None, goal.op):
             call = level.function.graph.nodes[index].syntax
             if not isinstance(call, ast.Call):
                 continue
             given = {one.arg: one.value for one in call.keywords}
-            place = operations.PARAMETERS[goal.op].index(name)
-            argument = given.get(name) or given.get(f"group_{name}") or next(iter(call.args[place : place + 1]), None)
+            by_place = call.args[place : place + 1] if place is not None else []
+            argument = given.get(name) or given.get(f"group_{name}") or next(iter(by_place), None)
             taint = taints.of(argument, level.function) if argument is not None else None
             if taint is not None:
                 yield from _lines(level.function, call.lineno, StatementKind.CALLS, taint, _ARGUMENT_POINTS, taints)
-            elif argument is not None:
-                yield decision(level.function, call.lineno, StatementKind.CALLS, None, _OTHER_ROOT)
+            elif argument is not None and name != "group":
+                yield decision(level.function, call.lineno, StatementKind.CALLS, None, _SEEN_TO_DIFFER)
 
 
 def _lines(

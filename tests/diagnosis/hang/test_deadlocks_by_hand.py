@@ -368,3 +368,17 @@ def test_a_root_whose_origin_is_not_known_is_told_at_the_call(tmp_path: Path) ->
     ranks = [rank(n, call("broadcast", 1, line, root=1 - n)) for n in (0, 1)]
     (found,) = proofs(hung(tmp_path, *ranks, source=source))
     assert found.locations == ("train.py:3",)
+
+
+ANOTHER_GROUP = """\
+everyone = dist.new_group([0, 1])
+with tqdm(batches, disable=rank != 0) as bar:
+    for batch in bar:
+        dist.all_reduce(seen, group=dist.group.WORLD if rank == 0 else everyone)
+"""
+
+
+def test_calls_in_unlike_groups_are_told_by_what_gives_the_group_not_by_a_bar_around_them(tmp_path: Path) -> None:
+    ranks = [rank(n, call("all_reduce", 1, f"{tmp_path}/train.py:4", group=str(n))) for n in (0, 1)]
+    (found,) = proofs(hung(tmp_path, *ranks, source=ANOTHER_GROUP))
+    assert (found.failure_class, found.locations[0]) == ("collective-mismatch", "train.py:4")
