@@ -96,3 +96,65 @@ def test_a_loop_over_more_on_one_rank_is_proved_and_one_over_as_many_refuted() -
     assert (more[0].text, more[0].observed, is_unique(more)) == ("for batch in batches:", True, True)
     same = _found(LOOPS, {"fit": {"len(batches)": 3}}, {"fit": {"len(batches)": 3}})
     assert [one.score for one in same if one.text == "for batch in batches:"] == [1]
+
+
+SKIPPED = """
+import torch.distributed as dist
+class Trainer:
+    def __init__(self):
+        self.skipped = 0
+    def step(self, x):
+        loss = self.net(self.pick(x))
+        dist.all_reduce(loss)  # A2 T2
+    def epoch(self, data):
+        seen = []
+        for x in data:
+            try:
+                seen.append(self.step(x))  # A1 T1
+            except NoAnchors as error:
+                self.skipped += 1
+                log.debug(error)
+            {more}
+        dist.all_gather_object(parts, seen)  # H1
+trainer.epoch(data)  # A0 H0 T0
+"""
+
+
+def test_what_only_a_handler_counts_says_who_was_in_it() -> None:
+    here: Told = {"epoch": {"self.skipped": 1, "len(seen)": 99}}
+    there: Told = {"epoch": {"self.skipped": 0, "len(seen)": 99}}
+    found = _found(SKIPPED.format(more="pass"), here, there)
+    assert (found[0].text, found[0].observed) == ("except NoAnchors as error:", True)
+    assert (found[0].here_values, found[0].there_values) == ((("self.skipped", 1),), (("self.skipped", 0),))
+
+
+def test_a_count_that_is_equal_or_that_other_statements_raise_too_says_nothing_of_a_handler() -> None:
+    alike: Told = {"epoch": {"self.skipped": 1}}
+    none: Told = {"epoch": {"self.skipped": 0}}
+    for more, here, there in (("pass", alike, alike), ("self.skipped += x.bad", alike, none), ("pass", alike, {})):
+        assert not any(one.observed for one in _found(SKIPPED.format(more=more), here, there)), more
+
+
+BAD_ROWS = """
+import torch.distributed as dist
+def epoch(data):
+    bad = []
+    for x in data:
+        row = parse(x)
+        if not row:
+            bad.append(x)
+            continue
+        dist.all_reduce(row)  # A1 T1
+    dist.barrier()  # H1
+epoch(data)  # A0 H0 T0
+"""
+
+
+def test_what_only_an_arm_of_a_test_collects_says_who_took_it() -> None:
+    found = _found(BAD_ROWS, {"epoch": {"len(bad)": 3}}, {"epoch": {"len(bad)": 2}})
+    assert (found[0].text, found[0].observed, found[0].here_values) == ("if not row:", True, (("len(bad)", 3),))
+
+
+def test_a_rank_that_is_a_round_ahead_has_only_collected_more() -> None:
+    found = _found(BAD_ROWS, {"epoch": {"len(bad)": 3, "step": 8}}, {"epoch": {"len(bad)": 2, "step": 7}})
+    assert not any(one.observed for one in found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
-from diagnostics.dynamic.divergence.observed_branches import observed
+from diagnostics.dynamic.divergence.observed_branches import BranchObservation, counted_apart, observed
 from diagnostics.dynamic.divergence.path_search import PathSearch
 from diagnostics.dynamic.divergence.search_states import State, frame_of
 from diagnostics.static.dataflow import rank_words
@@ -44,6 +44,7 @@ _JUMPS = {
 # What counts, and what a model or an optimizer of torch has on every rank alike.
 _AS_OFTEN = {"range", "count", "trange", "param_groups", "parameters", "named_parameters", "modules", "named_modules",
              "children", "named_children", "buffers", "named_buffers"}  # fmt: skip
+_JUMPING = (ast.Continue, ast.Break, ast.Return)
 _NEVER_CAUGHT = {"KeyboardInterrupt", "ImportError", "ModuleNotFoundError", "GeneratorExit"}
 
 
@@ -101,6 +102,9 @@ def _own(candidate: Branching, walk: PathSearch, taints: RankTaint) -> list[Dive
     seen = observed(walk, candidate.state, (candidate.here, candidate.there))
     if seen.refuted and (node.kind is NodeKind.LOOP or not _varies(taint)):
         return [decision(candidate.function, node.line, kind, None, _REFUTED)]
+    arms = [counted_apart(walk, candidate.function, arm, in_step=True) for arm in _jumping_arms(node)]
+    for here, there in filter(None, arms if not seen.parts else ()):
+        seen = BranchObservation(True, True, here, there)
     score = _OBSERVED + bonus if seen.parts else score + bonus if score > _COUNTED_LOOP else score
     first = decision(candidate.function, node.line, kind, taint, score)
     first = replace(
@@ -112,6 +116,14 @@ def _own(candidate: Branching, walk: PathSearch, taints: RankTaint) -> list[Dive
         there_values=seen.read_there,
     )
     return [first, *_follow(first, candidate, taint, walk), *_read_by(first, candidate, taints)]
+
+
+def _jumping_arms(node: GraphNode) -> list[list[ast.stmt]]:
+    """Returns the arms that end in a jump, of the `if` to whose test a node belongs: they count what was left out."""
+    branch = node.statement
+    if node.kind is not NodeKind.TEST or not isinstance(branch, ast.If) or not _within(node.syntax, branch.test):
+        return []
+    return [arm for arm in (branch.body, branch.orelse) if arm and isinstance(arm[-1], _JUMPING)]
 
 
 def _varies(taint: Taint | None) -> bool:
@@ -256,6 +268,8 @@ def _handled(candidate: Branching, handler: State, walk: PathSearch, taints: Ran
     )
     raised = any(_node(state).kind is NodeKind.RAISE for state in way[: way.index(handler)])
     syntax = _node(handler).syntax
+    counted = counted_apart(walk, function, getattr(syntax, "body", ()))
+    seen = seen or counted is not None
     inside = _spans(syntax, _node(way[-1]).line) and way[-1][0].function is function
     score = _HANDLES + STRENGTH * candidate.strength + (_SEEN if seen else 0) + (_INSIDE if inside or raised else 0)
     taint = Taint(EXCEPTION, function.file, _node(handler).line, function.name)
@@ -269,6 +283,8 @@ def _handled(candidate: Branching, handler: State, walk: PathSearch, taints: Ran
         for one in (candidate.way_here, candidate.way_there)
     )
     first = replace(first, here_line=here, there_line=there)
+    if counted is not None:
+        first = replace(first, observed=True, here_values=counted[0], there_values=counted[1])
     if own:
         return [first, *own]
     if edge[0] is not EdgeKind.RAISES:

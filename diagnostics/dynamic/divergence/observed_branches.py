@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from diagnostics.core.frame import Scalar
 from diagnostics.dynamic.divergence.path_search import PathSearch
 from diagnostics.dynamic.divergence.search_states import State
+from diagnostics.dynamic.divergence.stack_alignment import StackLevel
 from diagnostics.static.dataflow import known_values
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function
 from diagnostics.static.program.cfg import EdgeKind, GraphNode, NodeKind
 
 _DEEPEST = 4  # calls of calls that are looked through for writes of an attribute
+_GROWS = ("append", "add")
 _TESTS = (EdgeKind.TRUE, EdgeKind.FALSE)
 Way = tuple[EdgeKind, int, State]  # an edge, its cost, and where it leads
 Read = tuple[tuple[str, Scalar], ...]
@@ -188,3 +190,66 @@ def _root(expression: ast.AST) -> str:
     while isinstance(expression, (ast.Attribute, ast.Subscript, ast.Call)):
         expression = expression.func if isinstance(expression, ast.Call) else expression.value
     return expression.id if isinstance(expression, ast.Name) else ""
+
+
+def counted_apart(
+    search: PathSearch, function: Function, block: Sequence[ast.AST], *, in_step: bool = False
+) -> tuple[Read, Read] | None:
+    """Returns a number that only some statements change, as it is here and there: one rank ran them more often.
+
+    A counter of what was skipped, a list of what failed: no statement need be worked out again for it. `in_step`: only
+    where nothing else differs that is known on both sides, since a rank that is a round ahead has counted more.
+    """
+    for name, target in _counted_by(block):
+        told = [_value_of(goal.stack.levels, function, name) for goal in search.goals]
+        if in_step and not _are_alike([goal.stack.levels for goal in search.goals], function, name):
+            continue
+        if None in told or told[0] == told[1] or _is_changed_outside(target, function, block, search.program):
+            continue
+        here, there = (((name, value),) if value is not None else () for value in told)
+        return here, there
+    return None
+
+
+def _counted_by(block: Sequence[ast.AST]) -> list[tuple[str, str]]:
+    """Returns the numbers that a block counts up, as the agent names them, and what is changed for it."""
+    changed = [change for statement in block for node in walk(statement) if (change := _change(node))]
+    return [(f"len({target})" if grown else target, target) for target, grown in changed]
+
+
+def _change(node: ast.AST) -> tuple[str, bool] | None:
+    """Returns the plain name or attribute of `self` that a statement adds to, and whether it is a container."""
+    grown = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GROWS
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        target: ast.AST = node.func.value
+    elif isinstance(node, ast.AugAssign):
+        target = node.target
+    else:
+        return None
+    plain = isinstance(target, ast.Name) or (isinstance(target, ast.Attribute) and _root(target) == "self")
+    return (ast.unparse(target), grown) if plain and (grown or isinstance(node, ast.AugAssign)) else None
+
+
+def _value_of(levels: Sequence[StackLevel], function: Function, name: str) -> Scalar | None:
+    own = name.removeprefix("len(").startswith("self.")
+    for level in reversed(levels):
+        same = level.function.owner is function.owner is not None if own else level.function is function
+        if same and name in dict(level.values):
+            return dict(level.values)[name]
+    return None
+
+
+def _are_alike(stacks: Sequence[Sequence[StackLevel]], function: Function, but: str) -> bool:
+    """Whether the variables of a function that are known in both activations, but one, are the same."""
+    known = [dict(level.values) for levels in stacks for level in levels if level.function is function]
+    return all(
+        one[name] == other[name] for one in known for other in known for name in one.keys() & other.keys() - {but}
+    )
+
+
+def _is_changed_outside(target: str, function: Function, block: Sequence[ast.AST], program: CallGraph) -> bool:
+    inside = {id(node) for statement in block for node in walk(statement)}
+    own = target.startswith("self.")
+    methods = [one for one in program.functions if one.owner is function.owner is not None] if own else [function]
+    changes = (node for one in methods for node in one.own_nodes if id(node) not in inside)
+    return any(change is not None and change[0] == target for change in map(_change, changes))

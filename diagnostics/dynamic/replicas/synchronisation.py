@@ -182,7 +182,7 @@ def _unsynchronised_since(found: Replicas, index: int) -> int:
     """
     since = found.unshared_gradient(index) or found.steps[0]
     later = [step for step in found.steps if step >= since]
-    return since if len(later) > 2 and later[-1] - since >= ENOUGH else found.steps[0]
+    return since if len(later) > 1 and later[-1] - since >= ENOUGH else found.steps[0]
 
 
 def _synchronises(found: Replicas, step: int, number: int) -> bool:
