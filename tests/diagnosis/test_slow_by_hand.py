@@ -279,14 +279,14 @@ def test_tensors_without_graphs_are_told_where_they_are_most_of_what_grows_pass_
     files = {"train.py": "import probes\n", "probes.py": "self.errors[name].append(output.detach())\n"}
     stepped = (made.event("optimizer", "", "train.py:1"),)
 
-    def match_of(mark: ContainerGrows, passes: int = 4) -> Any:
+    def match_of(mark: ContainerGrows, passes: int = 4, grows: int = 20 << 20) -> Any:
         ranks = [
             replace(
                 rank(number, EQUAL, count=500, passes=passes, events=stepped), prints=ParameterPrints(marks=(mark,))
             )
             for number in (0, 1)
         ]
-        return module.match(job(*ranks, delays=QUIET, grows={0: 20 << 20, 1: 20 << 20}, cwd=tmp_path, files=files))
+        return module.match(job(*ranks, delays=QUIET, grows={0: grows, 1: grows}, cwd=tmp_path, files=files))
 
     large = replace(HELD, entry_bytes=64 << 20)
     match = match_of(large)
@@ -296,6 +296,9 @@ def test_tensors_without_graphs_are_told_where_they_are_most_of_what_grows_pass_
     assert match_of(replace(large, entry_bytes=64 << 10)) is None  # something else grows
     assert match_of(large, passes=1) is None  # a cache that the first pass fills
     assert match_of(large, passes=0) is None  # a replay buffer: there are no passes
+    assert "by 82.5 MiB so far" in match_of(large, grows=5 << 20).finding.title
+    assert match_of(large, grows=3 << 20) is None  # what any allocator may take
+    assert match_of(replace(HELD, entry_bytes=0), grows=5 << 20) is None  # graphs: what they hold is not known
 
 
 def test_on_a_device_host_times_are_no_proof() -> None:

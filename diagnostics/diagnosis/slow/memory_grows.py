@@ -4,7 +4,7 @@ What it does: follows the private memory of each rank from outside. It is told w
 all steps after the first ones, over several passes over the data, by 128 MiB or more, and as much in the second half
 as in the first, and something of the program is seen to hold ever more tensors with their graphs, or a line of it
 keeps its losses, or what they are computed of, with the graph: that line is named. Tensors without graphs are told
-where they are most of what grows, pass after pass over the data.
+where they are most of what grows, pass after pass over the data, from 64 MiB on.
 A cache that fills up, a replay buffer and an allocator that finds its size are left alone.
 
 Why it matters: the run is killed hours in, when the memory is gone, and a machine that swaps is slow long before.
@@ -32,19 +32,24 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 LEAST_BYTES, LEAST_PASSES = 128 << 20, 3
+LEAST_EXPLAINED_BYTES = 64 << 20  # where tensors that are held are seen to be most of it
 MOST_OF_IT = 0.5
 
 
 def match(job: Job) -> Match | None:
     """Returns the ranks whose memory grows for as long as they train."""
     view = step_view(job)
-    growing = [one for one in view.growing if one.grown_bytes >= LEAST_BYTES and _is_past_caches(one)]
+    growing = [one for one in view.growing if one.grown_bytes >= LEAST_EXPLAINED_BYTES and _is_past_caches(one)]
     if not growing or len(growing[0].of.steps) < LEAST_STEPS:
         return None
     worst = max(growing, key=lambda one: one.step_bytes)
     held = held_tensors(job, worst.of.process)
     if held is not None and held.mark.entry_bytes and not _is_what_grows(held, worst):
         held = None
+    explained = held is not None and _is_what_grows(held, worst)
+    growing = [one for one in growing if explained or one.grown_bytes >= LEAST_BYTES]
+    if not growing or worst not in growing:
+        return None
     if held is None and len(growing) < len(view.splits):  # one rank may fill a buffer by itself
         return None
     lines = tuple(map(job.line, held.lines)) if held is not None else kept_loss_lines(job)
