@@ -51,7 +51,7 @@ class GrownContainers:
             return  # met on another way in this look
         grows = length - before.length >= LEAST_RATE * (step - before.step)
         before.rising = before.rising + 1 if grows else 0
-        # Large entries without a graph are told after one look: a short run has no third, and memory has to grow as well.
+        # Large entries without a graph after one look: a short run has no third, and memory has to grow as well.
         if before.rising > (0 if entry_bytes else 1) and len(found) < MOST_TOLD:
             found.append(
                 {"path": held.path[:120], "name": held.name[:80], "owner": held.owner[:80], "file": held.file,

@@ -29,6 +29,8 @@ NAME = "tensor-changed-in-place"
 CLASS = "inplace-under-ddp"
 EXAMINES = AppliesTo.FAILED
 
+CLEAR = 7  # score of a statement that fits by place and by what autograd says
+
 CHANGED = re.compile(
     r"modified by an inplace operation: \[(?P<kind>[\w.]+) \[(?P<shape>[\d, ]*)\]\]"
     r"(?:, which is output \d+ of (?P<operation>\w+),)?"
@@ -50,8 +52,8 @@ def match(job: Job) -> Match | None:
     again = forward_calls(job, one.process)[1:] if not operation else ()
     best = found[0].score if found else 0
     lines = [change.location for change in found if change.score >= max(2, best - 1)]
-    locations = distinct([*again[:1], *lines, *own]) if again and best < 7 else distinct([*lines, *own])
-    clear = sum(change.score == best for change in found) == 1 and best >= 7
+    locations = distinct([*again[:1], *lines, *own]) if again and best < CLEAR else distinct([*lines, *own])
+    clear = sum(change.score == best for change in found) == 1 and best >= CLEAR
     what = f"a tensor of shape [{shape}]" if shape else "a tensor"
     versions = f" (version {one.found['at']}, expected {one.found['expected']})" if one.found["at"] else ""
     by = f": {found[0].text} at {locations[0]}" if lines and locations[0] == found[0].location else ""
@@ -71,7 +73,7 @@ def match(job: Job) -> Match | None:
                 if change.location in lines
             ),
         ),
-        fix=_fix(found[0].text if lines else "", bool(again)),
+        fix=_fix(found[0].text if lines else "", bool(again) and best < CLEAR),
         locations=locations,
         confidence=Confidence.CONFIRMED if clear else Confidence.LIKELY if lines or again else Confidence.POSSIBLE,
     )

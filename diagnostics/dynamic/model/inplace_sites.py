@@ -24,6 +24,7 @@ from diagnostics.static.program.ast_walk import walk
 _AUGMENTED = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.MatMult: "mm"}
 _NOT_TENSORS = {"requires_grad_", "_", "__"}
 _SETTINGS = re.compile(r"^(?:xavier|kaiming|trunc_normal|orthogonal|normal|uniform|zeros|ones|constant|eye)_")
+_NO_GRADIENTS = re.compile(r"\b(?:no_grad|inference_mode)\b")
 _COUNTED = re.compile(r"\.item\(\)|^(?:float|int|len|time)\b|perf_counter|^\d")
 
 
@@ -170,12 +171,14 @@ def _is_inplace_module(node: ast.AST) -> bool:
 
 
 def _without_gradients(node: ast.AST, above: dict[ast.AST, ast.AST]) -> bool:
-    """`p.data.add_(...)`, or inside `with torch.no_grad():`."""
+    """`p.data.add_(...)`, or inside `with torch.no_grad():`, or in a function that is decorated so."""
     if ".data" in ast.unparse(node):
         return True
     outer = above.get(node)
     while outer is not None:
-        if isinstance(outer, ast.With) and any("no_grad" in ast.unparse(item.context_expr) for item in outer.items):
+        given = [item.context_expr for item in outer.items] if isinstance(outer, ast.With) else []
+        given += outer.decorator_list if isinstance(outer, Function) else []
+        if any(_NO_GRADIENTS.search(ast.unparse(one)) for one in given):
             return True
         outer = above.get(outer)
     return False

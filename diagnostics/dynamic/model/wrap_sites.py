@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.model.model_classes import SourceSite, called_name, source_files_of
+from diagnostics.dynamic.model.model_classes import SourceSite, called_name, functions, source_files_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.torch_code import model_wrappers
 
@@ -35,22 +35,31 @@ def _is_static(node: ast.AST) -> bool:
 
 
 def forward_calls(job: Job, process: JobProcess) -> tuple[str, ...]:
-    """Returns the lines that call the wrapped model, in the function where most of them stand."""
+    """Returns the lines that call the wrapped model, one for each call, in the function that calls it most often.
+
+    Where none calls it twice, those of the file that does.
+    """
     names: set[str] = set()
     for file in source_files_of(job, process):
         for node in _nodes(job, file):
             if isinstance(node, ast.Assign) and _wraps(node.value):
                 names |= {ast.unparse(target).rpartition(".")[2] for target in node.targets}
     names |= {"model", "net", "ddp", "ddp_model"}
-    found: list[SourceSite] = []
+    by_file: list[list[SourceSite]] = []
+    by_function: list[list[SourceSite]] = []
     for file in source_files_of(job, process):
         calls = [
-            SourceSite(file=file, node=node)
+            node
             for node in _nodes(job, file)
             if isinstance(node, ast.Call) and called_name(node) in names and not _wraps(node)
         ]
-        found = max(found, calls, key=len)
-    return tuple(dict.fromkeys(place.location(job) for place in found))
+        by_file.append([SourceSite(file=file, node=node) for node in calls])
+        for function in functions(job, file):
+            lines = range(function.lineno, (function.end_lineno or function.lineno) + 1)
+            by_function.append([SourceSite(file=file, node=node) for node in calls if node.lineno in lines])
+    most = max(by_function, key=len, default=[])
+    found = most if len(most) > 1 else max(by_file, key=len, default=[])
+    return tuple(place.location(job) for place in found)
 
 
 def _wraps(value: ast.expr) -> bool:
