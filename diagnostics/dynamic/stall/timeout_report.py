@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frame import Frame
+from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.dynamic.divergence.localisation import explain_detour
 from diagnostics.dynamic.job.evidence import names_of, path_evidence
@@ -32,13 +33,16 @@ class TimeoutReport:
 def timeout_report(job: Job, timeout: TimedOut, late: Sequence[AbsentRank], *, stuck: bool) -> TimeoutReport:
     """Returns what to say about the late ranks; `stuck`: they would not have come."""
     first, waiter = late[0], timeout.gave_up[0]
-    lines = distinct([job.line(frame) for one in late for frame in _lines(one)])
+    does = [job.line(frame) for one in late for frame in _lines(one)]
+    called = [] if stuck else [job.line(frame) for one in late for frame in _call_beside(one, waiter.path)]
+    lines = distinct([*called, *does])
     waited = distinct([job.line(one.path[0]) for one in timeout.gave_up if one.path])
     decision = explain_detour(job, first.process, first.stack, waiter.process, waiter.path)
     led = [job.line(decision.frame)] if decision is not None else []
     others = [job.line(frame) for frame in (first.reason.frames[:2] if first.reason is not None else ())]
     who, they = names_of([one.process for one in late]), names_of([one.process for one in timeout.gave_up])
     place = f" at {lines[0]}" if lines else ""
+    place += f", in {does[0]}" if called and does and does[0] != lines[0] else ""
     did = f"it {first.reason.text}" if first.reason is not None else "it came too late to be looked at"
     came = f", and came {first.came_s - waiter.at_s:.1f} s too late" if first.came_s is not None else ""
     waits = f" at {waited[0]}" if waited else ""
@@ -64,6 +68,16 @@ def _lines(late: AbsentRank) -> Sequence[Frame]:
     if late.reason is not None and late.reason.frame is not None:
         return (late.reason.frame,)
     return (late.came_to or late.left_at)[:1]
+
+
+def _call_beside(late: AbsentRank, waited: Sequence[Frame]) -> Sequence[Frame]:
+    """Returns the call that a late rank is in, in the innermost function in which its peer waits as well.
+
+    Where work takes its time, the line that one look found deep inside of it is left to chance.
+    """
+    known = {(frame.file, frame.function) for frame in waited}
+    own = user_frames(late.stack, agent_folder=late.process.agent_folder)
+    return [one for one in own if (one.file, one.function) in known][:1]
 
 
 def _proof(job: Job, late: AbsentRank, fired_s: float) -> tuple[Evidence, ...]:
