@@ -14,9 +14,10 @@ from diagnostics.dynamic.job.evidence import names_of, path_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.stall.stall_evidence import looks_evidence
 from diagnostics.dynamic.stall.timeouts import AbsentRank, TimedOut
-from diagnostics.dynamic.stall.wait_cause import advice
+from diagnostics.dynamic.stall.wait_cause import WaitKind, advice
 
 SHOWN = 2  # ranks that were missing
+DEEP = 2  # calls inside of each other
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +72,15 @@ def _lines(late: AbsentRank) -> Sequence[Frame]:
 
 
 def _call_beside(late: AbsentRank, waited: Sequence[Frame]) -> Sequence[Frame]:
-    """Returns the call that a late rank is in, in the innermost function in which its peer waits as well.
+    """Returns the call of a late rank that is in the innermost function in which its peer waits as well.
 
-    Where work takes its time, the line that one look found deep inside of it is left to chance.
+    Only where the rank computes, some calls further inside: the line that a look finds there is left to chance.
     """
+    if late.reason is None or late.reason.kind not in (WaitKind.LOOP, WaitKind.NATIVE):
+        return []
     known = {(frame.file, frame.function) for frame in waited}
     own = user_frames(late.stack, agent_folder=late.process.agent_folder)
-    return [one for one in own if (one.file, one.function) in known][:1]
+    return [one for depth, one in enumerate(own) if (one.file, one.function) in known and depth >= DEEP][:1]
 
 
 def _proof(job: Job, late: AbsentRank, fired_s: float) -> tuple[Evidence, ...]:

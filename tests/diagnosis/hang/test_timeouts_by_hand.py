@@ -98,6 +98,16 @@ def test_the_branch_that_only_the_slow_rank_took_is_named(tmp_path: Path) -> Non
     assert match.locations == ("train.py:5", "train.py:12", "train.py:13", "train.py:14")
 
 
+def test_work_deep_inside_of_a_call_is_told_by_that_call_beside_the_barrier(tmp_path: Path) -> None:
+    path = at(tmp_path, "train.py:4", "apply"), at(tmp_path, "train.py:8", "evaluate"), at(tmp_path, "train.py:13")
+    match = slow_rank_times_out.match(
+        failed(tmp_path, late(tmp_path, *path, samples=looks("R", 1.0)), waiter(tmp_path))
+    )
+    assert match is not None
+    assert match.locations[:2] == ("train.py:13", "train.py:3")
+    assert "rank 0 was at train.py:13, in train.py:3: it loops for each of" in match.finding.title
+
+
 def test_a_rank_that_waited_for_a_lock_or_looped_for_ever_was_stuck(tmp_path: Path) -> None:
     blocked = late(tmp_path, at(tmp_path, "train.py:6", "evaluate"), samples=looks(syscall="futex"))
     expected = "rank-stalled", (0,), (1,), "train.py:6", Confidence.LIKELY
