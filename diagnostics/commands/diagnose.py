@@ -19,7 +19,7 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.engine import write_report
-from diagnostics.diagnosis.with_deadline import examine_in_time
+from diagnostics.diagnosis.with_deadline import examine_in_time, examine_record_in_time
 from diagnostics.record.record import make_record_folder
 from diagnostics.report.html_page import place_line
 from diagnostics.report.page import json_text, markdown
@@ -86,7 +86,7 @@ def command(
 
 def _over_hosts(folders: tuple[Path, ...], report_dir: Path | None, *, as_json: bool, verbose: bool) -> int:
     """Prints one page about a run over several hosts and returns the exit code."""
-    found = merged(read_hosts(folders))
+    found = merged(read_hosts(folders), lambda record: json_text(examine_record_in_time(record)))
     if report_dir is not None:
         make_record_folder(report_dir)
         write_whole(report_dir / "report.md", cluster_page.markdown(found))
