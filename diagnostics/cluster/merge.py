@@ -23,7 +23,7 @@ from diagnostics.core.wording import shown_ranks
 from diagnostics.record.torch_messages import is_lost_peer
 
 SKEW_S = 1.0  # less is what the end of a collective and a start of a process may differ by
-Examine = Callable[[JoinedRecord], str]  # the report of a record, as JSON
+Examine = Callable[[JoinedRecord], str]  # the report of a record, as JSON; "" where it came to no end
 _ADDRESS = re.compile(r"\b(\d{1,3}(?:\.\d{1,3}){3})\b")
 
 
@@ -50,9 +50,10 @@ def merged(found: Sequence[HostReport], examine: Examine | None = None) -> Clust
         "reports": tuple(f"{one.path}/report.md" for one in told),
     }  # fmt: skip
     record = joined_record(hosts, offsets) if examine is not None else None
-    if record is not None and examine is not None:
+    told_of_all = examine(record) if record is not None and examine is not None else ""
+    if record is not None and told_of_all:
         whole = of_joined(
-            json.loads(record.true_numbers(examine(record))),
+            json.loads(record.true_numbers(told_of_all)),
             told,
             {"common": base, "addresses": {address: one.host for one in hosts for address in one.addresses}},
             well=not (roots or victims),
