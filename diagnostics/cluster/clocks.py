@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from diagnostics.cluster.host_report import HostReport
 
 _DID = re.compile(r"^did (\w+ #\d+)$")
+_MEETING = "process group made"  # all ranks leave it together, more or less: one that is slow may come seconds later
+_APART_S = 5.0
 
 
 def began_s(report: HostReport) -> float:
@@ -26,8 +28,24 @@ def offsets_s(reports: Sequence[HostReport]) -> dict[str, float]:
     for report in reports:
         shared = sorted(done[report.path].keys() & done[base.path].keys())[:-1]  # the last one may have failed
         gaps = [done[report.path][name] - done[base.path][name] for name in shared]
-        found[report.path] = statistics.median(gaps) if gaps else 0.0
+        found[report.path] = statistics.median(gaps) if gaps else _by_meeting(report, base)
     return found
+
+
+def _by_meeting(report: HostReport, base: HostReport) -> float:
+    """Returns how far ahead a clock is by when both hosts had met; DDP's collectives leave no other common moment."""
+    met, base_met = _met(report), _met(base)
+    gap = met - base_met if met is not None and base_met is not None else 0.0
+    return gap if abs(gap) > _APART_S else 0.0
+
+
+def _met(report: HostReport) -> float | None:
+    """Returns when a host's first rank had met the others for the first time."""
+    for entry in _timeline(report):
+        at = entry.get("at_s")
+        if str(entry.get("what", "")).startswith(_MEETING) and isinstance(at, (int, float)):
+            return began_s(report) + at
+    return None
 
 
 def _done(report: HostReport) -> Mapping[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from diagnostics.cluster.merge import ClusterVerdict, RankOfHost
+from diagnostics.cluster.verdict import ClusterVerdict, RankOfHost
 from diagnostics.core import redaction
 from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import code, inline, page, table

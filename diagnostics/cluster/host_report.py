@@ -34,7 +34,8 @@ class HostReport:
     @property
     def ranks(self) -> tuple[int, ...]:
         """Its ranks, as torch numbers them; Slurm's task numbers are others."""
-        return tuple(sorted(row["rank"] for row in rows(self) if isinstance(row.get("rank"), int)))
+        there = [row for row in rows(self) if row.get("pid", 0) is not None]  # without those that never started
+        return tuple(sorted(row["rank"] for row in there if isinstance(row.get("rank"), int)))
 
 
 def rows(report: HostReport) -> Sequence[Mapping[str, Any]]:

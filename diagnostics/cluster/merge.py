@@ -6,58 +6,32 @@ however sure it is of it: the failure is the one that no other explains, on whic
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from diagnostics.cluster.clocks import ended_s, offsets_s
 from diagnostics.cluster.host_report import HostReport, rows
 from diagnostics.cluster.incarnations import incarnations
+from diagnostics.cluster.joined_verdict import of_joined
+from diagnostics.cluster.one_record import JoinedRecord, joined_record
+from diagnostics.cluster.verdict import HEALTHY, ClusterVerdict, RankOfHost, names_of_hosts
 from diagnostics.core.findings import Confidence
 from diagnostics.core.wording import shown_ranks
 from diagnostics.record.torch_messages import is_lost_peer
 
 SKEW_S = 1.0  # less is what the end of a collective and a start of a process may differ by
-HEALTHY = ("ok", "slow")
+Examine = Callable[[JoinedRecord], str]  # the report of a record, as JSON; "" where it came to no end
 _ADDRESS = re.compile(r"\b(\d{1,3}(?:\.\d{1,3}){3})\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankOfHost:
-    """One row of the page: a rank by its true host and number."""
+def merged(found: Sequence[HostReport], examine: Examine | None = None) -> ClusterVerdict:
+    """Returns one verdict over all hosts of the newest run among these.
 
-    rank: int
-    host: str
-    role: str  # culprit | victim | ""
-    ended: str
-    last_collective: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterVerdict:
-    """What became of a run over several hosts."""
-
-    outcome: str  # "crash", "hang", ... of the failure; "no-report"; "link"; "unknown"; "ok"
-    words: str
-    host: str = ""
-    culprit_ranks: tuple[int, ...] = ()
-    location: str = ""
-    fix: str = ""
-    confidence: Confidence = Confidence.CONFIRMED
-    run_id: str = ""
-    hosts: tuple[str, ...] = ()
-    silent: tuple[str, ...] = ()  # hosts that came and left no report
-    missing_ranks: tuple[int, ...] = ()
-    world_size: int | None = None
-    ranks: tuple[RankOfHost, ...] = ()
-    notes: tuple[str, ...] = ()
-    reports: tuple[str, ...] = ()  # where each host's own page is
-
-
-def merged(found: Sequence[HostReport]) -> ClusterVerdict:
-    """Returns one verdict over all hosts of the newest run among these."""
+    `examine` gives the report of their records as one job; without it, their own reports have to do.
+    """
     run = incarnations(found)
     hosts = run.newest
     told = [one for one in hosts if one.report is not None]
@@ -75,6 +49,17 @@ def merged(found: Sequence[HostReport]) -> ClusterVerdict:
         "notes": (*run.notes, *_skew(told, offsets), *_code(told)),
         "reports": tuple(f"{one.path}/report.md" for one in told),
     }  # fmt: skip
+    record = joined_record(hosts, offsets) if examine is not None else None
+    told_of_all = examine(record) if record is not None and examine is not None else ""
+    if record is not None and told_of_all:
+        whole = of_joined(
+            json.loads(record.true_numbers(told_of_all)),
+            told,
+            {"common": base, "addresses": {address: one.host for one in hosts for address in one.addresses}},
+            well=not (roots or victims),
+        )
+        if whole is not None and (roots or not (silent or missing) or whole.confidence is not Confidence.POSSIBLE):
+            return whole
     if roots:
         return _of_root(roots, victims, base)
     if silent or missing:
@@ -87,8 +72,8 @@ def merged(found: Sequence[HostReport]) -> ClusterVerdict:
 def _of_root(roots: Sequence[HostReport], victims: Sequence[HostReport], base: Mapping[str, Any]) -> ClusterVerdict:
     first = roots[0]
     report = first.report or {}
-    lost = f"; {_names(victims)} only lost the connection to it, or waited for it" if victims else ""
-    later = f"; {_names(roots[1:])} failed later" if roots[1:] else ""
+    lost = f"; {names_of_hosts(victims)} only lost the connection to it, or waited for it" if victims else ""
+    later = f"; {names_of_hosts(roots[1:])} failed later" if roots[1:] else ""
     return ClusterVerdict(
         outcome=str(report.get("outcome")), words=f"On {first.host}: {report.get('root_cause', '')}{lost}{later}",
         host=first.host, culprit_ranks=tuple(report.get("culprit_ranks") or ()),
@@ -104,7 +89,7 @@ def _of_silence(
     """A host without a report is not therefore faulty: it may have been cut off from a shared folder, and be well."""
     who = f"No report from {'host' if len(silent) == 1 else 'hosts'} {', '.join(silent)}" if silent else "No report"
     which = f"{' with' if silent else ' from'} {shown_ranks(missing)}" if missing else ""
-    lost = f"; {_names(victims)} lost the connection to a peer, or waited for one" if victims else ""
+    lost = f"; {names_of_hosts(victims)} lost the connection to a peer, or waited for one" if victims else ""
     return ClusterVerdict(
         outcome="no-report", confidence=Confidence.POSSIBLE,
         words=f"{who}{which}: what happened there is not known{lost}",
@@ -125,7 +110,7 @@ def _of_victims(victims: Sequence[HostReport], hosts: Sequence[HostReport], base
     if links:
         words = f"The link between {' and '.join(links[0])} was lost: each end names the other, and no rank failed"
         return ClusterVerdict(outcome="link", words=words, confidence=Confidence.LIKELY, **base)
-    words = f"{_names(victims)} lost a peer or waited for one, and no host tells of a failure of its own"
+    words = f"{names_of_hosts(victims)} lost a peer or waited for one, and no host tells of a failure of its own"
     return ClusterVerdict(outcome="unknown", words=words, confidence=Confidence.POSSIBLE, **base)
 
 
@@ -186,8 +171,3 @@ def _code(told: Sequence[HostReport]) -> list[str]:
 
 def _all_well(told: Sequence[HostReport]) -> str:
     return f"All {len(told)} hosts ended well" if len(told) > 1 else f"{told[0].host} ended well"
-
-
-def _names(found: Sequence[HostReport]) -> str:
-    names = list(dict.fromkeys(one.host for one in found))
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more hosts" if len(names) > 8 else "")

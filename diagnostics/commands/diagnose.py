@@ -13,13 +13,14 @@ from diagnostics.argument_types import PathArgument
 from diagnostics.cluster import cluster_page
 from diagnostics.cluster.host_report import is_shared, read_hosts
 from diagnostics.cluster.merge import merged
+from diagnostics.cluster.one_record import JoinedRecord
 from diagnostics.core.console import say, wants_colour
-from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.errors import DoctorError, UsageError, from_os_error
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.engine import write_report
-from diagnostics.diagnosis.with_deadline import examine_in_time
+from diagnostics.diagnosis.with_deadline import examine_in_time, examine_record_in_time
 from diagnostics.record.record import make_record_folder
 from diagnostics.report.html_page import place_line
 from diagnostics.report.page import json_text, markdown
@@ -86,7 +87,7 @@ def command(
 
 def _over_hosts(folders: tuple[Path, ...], report_dir: Path | None, *, as_json: bool, verbose: bool) -> int:
     """Prints one page about a run over several hosts and returns the exit code."""
-    found = merged(read_hosts(folders))
+    found = merged(read_hosts(folders), _of_all_hosts)
     if report_dir is not None:
         make_record_folder(report_dir)
         write_whole(report_dir / "report.md", cluster_page.markdown(found))
@@ -96,6 +97,14 @@ def _over_hosts(folders: tuple[Path, ...], report_dir: Path | None, *, as_json: 
     else:
         say(cluster_page.markdown(found) if verbose else "\n".join(cluster_page.summary(found)), nl=not verbose)
     return 0 if found.outcome == "ok" and not found.silent else 1
+
+
+def _of_all_hosts(record: JoinedRecord) -> str:
+    """Returns the report of the hosts' records as one job, "" where there is none: their own reports are there."""
+    try:
+        return json_text(examine_record_in_time(record))
+    except DoctorError:
+        return ""
 
 
 def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> str:

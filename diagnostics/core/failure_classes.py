@@ -11,7 +11,7 @@ FAILURE_CLASSES = {
     "python-exception", "native-crash", "killed-by-oom-killer", "killed-externally", "host-oom", "cuda-oom",
     "data-worker-crash", "thread-exception", "import-failure", "pickling-failure", "teardown-abort",
     "collective-missing", "collective-mismatch", "p2p-deadlock", "rank-stalled", "collective-timeout",
-    "rendezvous-hang", "shutdown-hang", "fork-deadlock",
+    "rendezvous-hang", "shutdown-hang", "fork-deadlock", "network-lost",
     "masked-exit", "zero-progress", "tracker-not-finalised",
     "duplicate-data", "missing-set-epoch", "rank-divergence", "gradients-not-synchronised", "nan-on-rank",
     "rng-collision", "data-leakage", "gradients-not-cleared", "gradients-lost", "wrong-mode", "checkpoint-not-loaded",

@@ -89,6 +89,19 @@ def examine(
             hint="name the folder that `ups-doctor run` made: reports/<time>-run/",
             exit_code=USAGE_EXIT,
         )
+    return examine_record(record, provisional=provisional, strict=strict, asking=asking, began=began)
+
+
+def examine_record(
+    record: RunRecord,
+    *,
+    provisional: bool = False,
+    strict: bool = False,
+    asking: Questioning | None = None,
+    began: float | None = None,
+) -> RunReport:
+    """Returns the report about a job whose record has been read."""
+    began = time.monotonic() if began is None else began
     provisional |= record.job is not None and record.job.ended_by == ATTACHED
     job = job_from_record(record, ended=not provisional)
     return _report(job, record, began, provisional=provisional, strict=strict, asking=asking)

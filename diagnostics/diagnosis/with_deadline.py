@@ -18,9 +18,10 @@ from typing import Any
 
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.thresholds import Thresholds, read_thresholds
-from diagnostics.diagnosis.engine import Questioning, examine, examine_logs, write_report
+from diagnostics.diagnosis.engine import Questioning, examine, examine_logs, examine_record, write_report
 from diagnostics.diagnosis.signature import Match
 from diagnostics.machine.execution.forked import TOLD, Forked, NoAnswerError
+from diagnostics.record.record import RunRecord
 from diagnostics.report.run_report import RunReport
 
 ASKING_SHARE = 0.75  # of all time; the rest is for what was said: deciding and filling the report
@@ -81,6 +82,11 @@ def examine_in_time(
     if folder is None:
         return _in_time(lambda asking: examine_logs(logs, asking=asking), limits, None, heard=heard)
     return _in_time(lambda asking: examine(folder, provisional=provisional, asking=asking), limits, None, heard=heard)
+
+
+def examine_record_in_time(record: RunRecord) -> RunReport:
+    """As `examine_record`, within the limits. Raises NoDiagnosisError too."""
+    return _in_time(lambda asking: examine_record(record, asking=asking), None, None)
 
 
 def _in_time(

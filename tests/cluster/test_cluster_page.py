@@ -14,7 +14,8 @@ import pytest
 
 from diagnostics.cluster.cluster_page import markdown, summary
 from diagnostics.cluster.host_report import read_hosts
-from diagnostics.cluster.merge import ClusterVerdict, merged
+from diagnostics.cluster.merge import merged
+from diagnostics.cluster.verdict import ClusterVerdict
 from diagnostics.core.errors import UsageError
 
 DOCTOR = str(Path(sys.executable).parent / "ups-doctor")

@@ -47,6 +47,7 @@ def knot(*positions: RankState) -> tuple[DeadlockKind, tuple[int, ...]] | None:
     return (found.knot, found.ranks) if found is not None else None
 
 
+OF_DDP = waits("", ranks=(), native=True, recorded="all_reduce(20, Float)")
 PROVED: dict[str, tuple[tuple[RankState, ...], DeadlockKind]] = {
     "another operation in one slot": ((at(0, waits()), at(1, waits("barrier"))), DeadlockKind.MISMATCH),
     "another size": ((at(0, waits()), at(1, waits(shape="9"))), DeadlockKind.MISMATCH),
@@ -80,6 +81,10 @@ PROVED: dict[str, tuple[tuple[RankState, ...], DeadlockKind]] = {
     "a key that only a waiting rank could set": (
         (at(0, waits("store.wait", None)), at(1, waits())),
         DeadlockKind.CROSSED,
+    ),
+    "a rank that has ended, by C++ that names no ranks": (
+        (at(0, OF_DDP), at(1, OF_DDP), at(2, stand=Whereabouts.ENDED)),
+        DeadlockKind.GONE,
     ),
     "C++ against another call by the recorders": (
         (
@@ -143,6 +148,7 @@ HEALTHY: dict[str, tuple[RankState, ...]] = {
     "the other was never seen": (at(0, waits()), at(1, stand=Whereabouts.ABSENT)),
     "the other is not in the table": (at(0, waits()),),
     "all are there: a slow network": (at(0, waits()), at(1, waits())),
+    "all are there by C++, which names no ranks": (at(0, OF_DDP), at(1, OF_DDP)),
     "the other has been there and ended": (at(0, waits()), at(1, stand=Whereabouts.ENDED, reached={"0": 8})),
     "the root of a broadcast is outside, others ended": (
         at(0),

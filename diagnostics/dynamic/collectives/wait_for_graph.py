@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from diagnostics.agent.shared import operations
@@ -146,9 +146,12 @@ def _fixpoint(positions: Sequence[RankState], nodes: Sequence[_Node]) -> set[int
 def _nodes(positions: Sequence[RankState], by_rank: dict[int, RankState], *, presumed: bool) -> Iterator[_Node]:
     """Yields what the blocked ranks wait for; those that wait for the same thing share one."""
     together: dict[tuple[str, int], list[tuple[RankState, PendingOperation]]] = defaultdict(list)
+    everybody = tuple(by_rank)
     for one in positions:
         if one.stand is Whereabouts.WAITING and not _never_acts(one):
-            for wait in one.waits:
+            for told in one.waits:
+                unsaid = not told.ranks and told.group in DEFAULT_GROUP  # by C++, which names no ranks
+                wait = replace(told, ranks=everybody) if unsaid else told
                 if wait.kind is OperationKind.COLLECTIVE and wait.slot is not None and wait.ranks:
                     together[wait.group, wait.slot].append((one, wait))
                 else:

@@ -13,6 +13,7 @@ _STATES = {
     "01": "established", "02": "syn-sent", "03": "syn-received", "04": "fin-wait-1", "05": "fin-wait-2",
     "06": "time-wait", "07": "close", "08": "close-wait", "09": "last-ack", "0A": "listen", "0B": "closing",
 }  # fmt: skip
+_RETRANSMITS = "01:"  # the timer that runs; another one asks whether the peer's buffer is still full
 _INODE = re.compile(r"^socket:\[(\d+)\]$")
 _MOST = 128
 _MOST_TABLE_BYTES = 4 << 20  # of a machine with many thousand connections
@@ -20,13 +21,18 @@ _MOST_TABLE_BYTES = 4 << 20  # of a machine with many thousand connections
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Socket:
-    """One TCP socket. Queues are bytes: sent and not acknowledged, received and not yet read by the process."""
+    """One TCP socket. Queues are bytes: sent and not acknowledged, received and not yet read by the process.
+
+    `sent_again` counts how often the oldest of these bytes went out anew, each time after twice the wait: the other
+    machine's kernel did not answer. That of a process which merely does not read does.
+    """
 
     local: str
     remote: str
     state: str
     unacknowledged_bytes: int
     unread_bytes: int
+    sent_again: int = 0
 
 
 def sockets_of(pid: int, links: Sequence[str]) -> tuple[Socket, ...]:
@@ -54,6 +60,7 @@ def _table(path: Path, inodes: set[str]) -> Iterator[Socket]:
                 state=_STATES.get(words[3], words[3]),
                 unacknowledged_bytes=int(sent, 16),
                 unread_bytes=int(received, 16),
+                sent_again=int(words[6], 16) if words[5].startswith(_RETRANSMITS) else 0,
             )
 
 
