@@ -158,11 +158,12 @@ def start_from_cold(
     environ: Mapping[str, str] = {},
     cwd: Path | None = None,
     before: Sequence[str] = (),
+    program: Sequence[str] = PROGRAM,
 ) -> subprocess.Popen[bytes]:
-    """The same with interpreters of their own; `before` is what becomes the first."""
+    """The same with interpreters of their own; `before` is what becomes the first, `program` who starts `ups`."""
     with output.open("wb") as file:
         return subprocess.Popen(
-            [*before, sys.executable, *PROGRAM, *map(str, arguments)],
+            [*before, sys.executable, *program, *map(str, arguments)],
             env=clean_environment() | {MARK: mark} | dict(environ),
             stdout=file,
             stderr=subprocess.STDOUT,

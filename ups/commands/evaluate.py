@@ -162,9 +162,11 @@ def _evaluate(
 
 
 def _run_folder(checkpoint: Path) -> Path:
-    """Returns the run a checkpoint belongs to: the folder above checkpoints/."""
+    """Returns the run a checkpoint belongs to, the folder above checkpoints/: relative where the checkpoint was."""
     folder = checkpoint.resolve().parent
-    return folder.parent if folder.name == "checkpoints" else folder
+    folder = folder.parent if folder.name == "checkpoints" else folder
+    inside = not checkpoint.is_absolute() and folder.is_relative_to(Path.cwd())
+    return folder.relative_to(Path.cwd()) if inside else folder
 
 
 def _show(numbers: Mapping[str, Any]) -> None:

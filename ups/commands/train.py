@@ -11,6 +11,7 @@ import click
 from diagnostics.api import PathArgument, without_garbage_collection
 from ups.config import load_config
 from ups.errors import naming
+from ups.launch import slurm_step
 from ups.launch.tied import end_with_doctor
 from ups.stages import ORDER
 
@@ -76,6 +77,7 @@ def command(
         max_restarts=max_restarts,
         log="quiet" if quiet else log,
     )
+    os.environ.update(slurm_step.variables(os.environ, wanted.training.port))
     if "RANK" in os.environ:
         context.exit(run.as_rank(request))
 

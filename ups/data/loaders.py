@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from multiprocessing import resource_tracker
+from multiprocessing.connection import wait
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +24,12 @@ from diagnostics.api import DoctorError
 from ups.config import TrainingConfig
 from ups.data.sampler import Entry, GlobalBatchSampler
 from ups.errors import DataError
+from ups.leftovers.removal import Removal
 
 Batch = dict[str, torch.Tensor]
 READ_BEFORE_GIVING_UP = 8  # samples
+# What terminals, schedulers and launchers send to all processes of a group.
+TO_A_GROUP = (signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 SHM = Path("/dev/shm")  # noqa: S108 - torch's workers hand their batches over there
 
 
@@ -119,7 +129,7 @@ def loader(
             "multiprocessing_context": _forkserver(),
             "persistent_workers": True,
             "prefetch_factor": config.prefetch,
-            "worker_init_fn": _seed_worker,
+            "worker_init_fn": _begin_worker,
         }
     generator = torch.Generator().manual_seed(sampler.seed * 1_000_003 + sampler.rank)
     return DataLoader(
@@ -148,11 +158,44 @@ def fits_shm(dataset: Dataset[dict[str, Any]], sampler: GlobalBatchSampler, conf
 
 
 def _forkserver() -> Any:
+    _tidied_after_us()
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch", "h5py", "ups.data.datasets", "ups.data.latent_cache"])
     return context
 
 
-def _seed_worker(worker: int) -> None:
+@cache
+def _tidied_after_us() -> Removal:
+    """Has what workers need in /dev/shm and the temporary folder removed however this rank ends.
+
+    Its sockets lie in one folder, which workers that are made from now on share. Semaphores are removed by Python's
+    tracker, which ignores SIGINT and SIGTERM only: any other signal to our process group would end it before us.
+    """
+    before = {one: signal.signal(one, signal.SIG_IGN) for one in TO_A_GROUP if _in_main_thread()}
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    removal = Removal(Path(get_temp_dir()))
+    atexit.register(removal.close)
+    return removal
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()  # nobody else may say what a signal does
+
+
+def _begin_worker(worker: int) -> None:
     # torch seeds its own generator by base seed + worker; numpy's global one would be alike in all of them.
     np.random.seed(torch.initial_seed() % 2**32)
+    threading.Thread(target=_end_with_rank, daemon=True).start()
+
+
+def _end_with_rank() -> None:
+    # torch's workers watch their parent, which is the server, and the server waits for all of its children to let go
+    # of a pipe: after kill -9 of the rank both would wait for ever, and their semaphores would stay in /dev/shm.
+    rank = multiprocessing.parent_process()
+    if rank is not None:
+        wait([rank.sentinel])
+        os._exit(1)

@@ -26,6 +26,7 @@ from pathlib import Path
 from diagnostics.api import free_space
 from ups.data.cache_folder import is_ours, remove
 from ups.errors import UpsError, from_os_error
+from ups.leftovers.removal import remove_unread
 
 AUTO = "auto"
 DEFAULT = Path("/dev/shm")  # noqa: S108 - a folder of this user's, with mode 0700, is made in it
@@ -49,6 +50,11 @@ class RamCopy:
             return
         os.close(self.lock)
         clean(self.folder.parent.parent)
+
+    def outlived(self) -> None:
+        """Has the copy removed also where all that read it are killed; one process of a machine asks for that."""
+        if self.lock >= 0:
+            remove_unread(self.folder, self.folder.parent.parent)
 
 
 def attach(cache: Path, ram_disk: str | None, say: Say, *, spare_bytes: int = SPARE_BYTES) -> RamCopy:

@@ -37,7 +37,7 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 def main(arguments: list[str]) -> int:
     """Runs the rank that the command line describes; returns its exit code."""
     if FOLDER_VARIABLE in os.environ:
-        _end_with_launcher()
+        end_with_launcher()
     parser = argparse.ArgumentParser(prog="python -m ups.launch.rank")
     parser.add_argument("config", type=Path)
     parser.add_argument("--set", dest="overrides", action="append", default=[])
@@ -54,8 +54,8 @@ def main(arguments: list[str]) -> int:
     )
 
 
-def _end_with_launcher() -> None:
-    """Asks the kernel to end this rank with its launcher: after kill -9 nobody else would, and --resume meets it."""
+def end_with_launcher() -> None:
+    """Asks the kernel to end this rank with its parent: after kill -9 nobody else would, and --resume meets it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -66,11 +66,11 @@ def run(
     resume: bool,
     hints: AbstractContextManager[None],
     log: Log = "auto",
-    ended: Callable[[int], None] = lambda code: None,
+    ended: Callable[[RankReport, int], None] = lambda report, code: None,
 ) -> int:
     """Does this rank's work, ends its process group, and reports; returns the exit code.
 
-    `hints` is errors.naming of what the user named; `ended` hears the code before this process can be gone.
+    `hints` is errors.naming of what the user named; `ended` hears report and code before this process can be gone.
     """
     rank = int(os.environ.get("RANK", "0"))
     write(RankReport(rank=rank, state="running"))
@@ -86,7 +86,7 @@ def run(
         write(report)
     if report.error and not os.environ.get(FOLDER_VARIABLE):
         print(f"error: {report.error}" + (f"\n  {report.hint}" if report.hint else ""), file=sys.stderr)  # noqa: T201
-    ended(code)
+    ended(report, code)
     if code and distributed.group_threads():
         # A collective that never ended keeps its threads, and they may abort the interpreter's shutdown:
         # this rank's own code must arrive.

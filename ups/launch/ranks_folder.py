@@ -1,8 +1,8 @@
 """The folder in which ranks report to their launcher: gone with the launcher, however it ends.
 
-Who launches holds a lock of the kernel's on it and the writing end of a pipe; a small program, `broom.py`, holds the
-other end and removes the folder once nobody can write any more, also after kill -9. Where that program was killed,
-too, the next launch removes every folder of this user that nobody has locked.
+Who launches holds a lock of the kernel's on it, and a small program removes the folder after its end, also after
+kill -9 (`ups.leftovers`). Where that program was killed, too, the next launch removes every folder of this user that
+nobody has locked.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
+from ups.leftovers.removal import Removal
+
 PREFIX = "ups-ranks-"
-_BROOM = Path(__file__).parent / "broom.py"
 
 
 @contextmanager
@@ -26,15 +25,13 @@ def ranks_folder() -> Iterator[Path]:
     """Makes the folder, and removes it at the end. Raises OSError where there is no place for one."""
     sweep()
     folder, lock = _locked()
-    broom = _broom(folder)
+    removal = Removal(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
-        if broom is not None and broom.stdin is not None:
-            broom.stdin.close()
-            broom.wait()
+        removal.close()
 
 
 def sweep() -> list[Path]:
@@ -73,16 +70,3 @@ def _locked() -> tuple[Path, int]:
 
 def _open(folder: Path) -> int:
     return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-
-
-def _broom(folder: Path) -> subprocess.Popen[bytes] | None:
-    null = subprocess.DEVNULL
-    with suppress(OSError):  # no process to be had: the next launch tidies up
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_BROOM), str(folder)],
-            stdin=subprocess.PIPE,
-            stdout=null,
-            stderr=null,
-            start_new_session=True,  # a signal to the launcher's group is not meant for it
-        )
-    return None

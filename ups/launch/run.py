@@ -21,7 +21,7 @@ from ups.errors import UpsError, naming
 from ups.launch import claims
 from ups.launch.before_data import check_configuration
 from ups.launch.elastic import Launched, launch
-from ups.launch.reports import first_failure
+from ups.launch.reports import RankReport, first_failure
 from ups.models.fit import check_model
 from ups.run_folder import RunFolder
 from ups.stopping.request import announce_saved
@@ -50,6 +50,8 @@ def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
     from ups.distributed import place_number
     from ups.launch import rank
 
+    if environ.get("TORCHELASTIC_RUN_ID"):  # of ranks started by hand the parent may be a shell that has ended
+        rank.end_with_launcher()
     place, size = place_number(environ, "RANK"), place_number(environ, "WORLD_SIZE")
     folder = RunFolder(request.config.output.dir)
     if place == 0 and claims.is_restart(folder.root, environ):
@@ -61,8 +63,12 @@ def as_rank(request: Request, environ: Mapping[str, str] = os.environ) -> int:
     hints = naming(request.path, request.overrides)
     beside = Beside(request.config, environ) if place == 0 else None
 
-    def ended(code: int) -> None:
-        _tell(beside.finish(code) if beside is not None else ())
+    def ended(report: RankReport, code: int) -> None:
+        if beside is None:
+            return
+        _tell(beside.finish(code))
+        if report.state == "finished":  # and so have all others: their group has met for the last time
+            print(completed(report, size, request), flush=True)  # noqa: T201
 
     return rank.run(request.config, request.stages, resume=request.resume, hints=hints, log=request.log, ended=ended)
 
@@ -77,7 +83,8 @@ def train(request: Request, say: Callable[[str], None], before_start: Callable[[
     prepare(request, nproc)
     beside, code = Beside(request.config), 1
     try:
-        line, code = summary(_launched(request, nproc, say), request), 0
+        launched = _launched(request, nproc, say)
+        line, code = completed(launched.reports[0], len(launched.ended), request), 0
     except UpsError as error:
         code = error.exit_code
         raise
@@ -221,11 +228,12 @@ def failure(launched: Launched, request: Request) -> UpsError:
     return UpsError(message, hint=hint, exit_code=launched.exit_code)
 
 
-def summary(launched: Launched, request: Request) -> str:
-    """Returns the last line of a run that completed."""
+def completed(report: RankReport, ranks: int, request: Request) -> str:
+    """Returns the last line of a run that completed; `report` is one rank's, the others have made the same steps."""
     folder = RunFolder(request.config.output.dir)
     trained = [folder.trained(name) for name in reversed(request.stages)]
-    made: Sequence[Path] = [path for path in trained if path.exists()][:1]
-    steps, failures = launched.reports[0].steps, launched.reports[0].result.get("checkpoints", {}).get("failures", [])
+    made = next((path for path in trained if path.exists()), folder.root)
+    failures = report.result.get("checkpoints", {}).get("failures", [])
     lost = f"; {len(failures)} checkpoints could not be written, the first: {failures[0]}" if failures else ""
-    return f"completed: {len(launched.ended)} ranks, {steps} steps each; {made[0] if made else folder.root}{lost}"
+    steps = f"{report.steps} steps each" if report.steps else "no step was left to make"
+    return f"completed: {ranks} ranks, {steps}; {made}{lost}"

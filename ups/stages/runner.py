@@ -115,6 +115,8 @@ def _ram_copy(config: UpsConfig, world: World, spare_bytes: int) -> RamCopy:
         if one is not None:
             copy.close()
             raise AgreedError(one[0], hint=one[1])
+    if world.local_rank == 0:
+        copy.outlived()
     if copy.note and world.local_rank == 0:
         aloud.say(copy.note)
     return copy

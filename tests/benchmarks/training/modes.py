@@ -34,6 +34,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "activations again": {"activation_checkpointing": True},
     "weights kept": {"reshard_after_forward": False},
 }
+COMPILED: dict[str, Any] = {"blocks compiled": "blocks", "whole compiled": True}
 FAILURES = (
     "memory phase=loader",
     "memory phase=forward",
@@ -54,9 +55,11 @@ def modes(strategy: str, *, compiled: bool) -> Iterator[tuple[str, dict[str, Any
             if variant == "weights kept" and strategy == "ddp":
                 continue
             yield f"{strategy}, {precision}, {variant}", {**base, "precision": precision, **more}, tolerance
-        if compiled:
-            yield f"{strategy}, {precision}, blocks compiled", {
-                **base, "precision": precision, "compile": "blocks"
+        for what, how in COMPILED.items() if compiled else ():
+            if how is True and strategy != "ddp":
+                continue
+            yield f"{strategy}, {precision}, {what}", {
+                **base, "precision": precision, "compile": how
             }, max(tolerance, 1e-4)  # fmt: skip
 
 

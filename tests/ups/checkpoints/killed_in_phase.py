@@ -10,13 +10,15 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from small_run import processes_marked, start_from_cold, write_config, write_data
+from small_run import PROGRAM, processes_marked, start_from_cold, write_config, write_data
 
-PHASES = ("start", "first step", "step", "validation", "checkpoint", "end")
+PHASES = ("start", "first step", "step", "latents", "validation", "checkpoint", "end")
 VICTIMS = ("rank 0", "rank 1", "launcher", "command")
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", "ups")
+THEIRS = "torchelastic_"  # a folder that torchrun leaves when it is killed
 # A /dev/shm of its own for the job, where that can be had: other jobs of this machine use the common one.
 OWN_SHM = ("unshare", "-m", "bash", "-c", 'mount --bind "$0" /dev/shm && exec "$@"')
-REACHED_S, GONE_S = 60.0, 30.0
+REACHED_S, GONE_S = 90.0, 30.0
 
 # In each rank, before anything of it: the function of the phase says that it was reached, and waits.
 WAITS = textwrap.dedent("""
@@ -26,6 +28,7 @@ WAITS = textwrap.dedent("""
         "start": ("ups.distributed", "begin", 1),
         "first step": ("ups.train", "Loop._step", 1),
         "step": ("ups.train", "Loop._step", 5),
+        "latents": ("ups.train", "Loop._step", 10),
         "validation": ("ups.train", "Loop._validation_error", 1),
         "checkpoint": ("ups.checkpointing.saver", "Saver._written", 1),
         "end": ("ups.distributed", "end", 1),
@@ -81,11 +84,23 @@ class Drilled:
     said: str  # the last line that begins with "error"
 
 
-def drill(folder: Path, phase: str, victim: str, *, watched: bool = False, within_s: float = GONE_S) -> Drilled:
-    """Runs a training to the phase, kills the victim, and waits until nothing of the job runs."""
+def drill(
+    folder: Path,
+    phase: str,
+    victim: str,
+    *,
+    watched: bool = False,
+    by_torchrun: bool = False,
+    workers: int = 0,
+    within_s: float = GONE_S,
+) -> Drilled:
+    """Runs a training to the phase, kills the victim, and waits until nothing of the job runs.
+
+    `by_torchrun`: it is the user who has started the ranks.
+    """
     write_data(folder)
     stage = {"epochs": 2, "batch_size": 8}
-    config = write_config(folder, stages={"autoencoder": stage, "operator": stage}, training={"workers": 0})
+    config = write_config(folder, stages={"autoencoder": stage, "operator": stage}, training={"workers": workers})
     temporary, site, reached, shm = (folder / name for name in ("temporary", "site", "reached", "shm"))
     temporary.mkdir()
     site.mkdir()
@@ -98,8 +113,9 @@ def drill(folder: Path, phase: str, victim: str, *, watched: bool = False, withi
         "DRILL_RANK": victim.removeprefix("rank ") if victim.startswith("rank") else "1",
     }  # fmt: skip
     before = (*OWN_SHM, str(shm)) if _can(*OWN_SHM, str(shm), "true") else ()
+    program = TORCHRUN if by_torchrun else PROGRAM
     process = start_from_cold(
-        ["train", config, "--no-preflight"], mark, log, environ=environ, cwd=folder, before=before
+        ["train", config, "--no-preflight"], mark, log, environ=environ, cwd=folder, before=before, program=program
     )
     try:
         _await(lambda: reached.exists() and reached.read_text() != "", REACHED_S)
@@ -117,8 +133,8 @@ def drill(folder: Path, phase: str, victim: str, *, watched: bool = False, withi
     return Drilled(
         phase=phase, victim=victim, seconds=round(seconds, 2), exit_code=process.wait(),
         left_running=0 if gone else len(stayed),
-        left_in_temporary=tuple(sorted(path.name for path in temporary.iterdir())),
-        left_in_shm=tuple(sorted(path.name for path in shm.iterdir())),
+        left_in_temporary=tuple(name for name in names(temporary) if not (by_torchrun and name.startswith(THEIRS))),
+        left_in_shm=tuple(names(shm)),
         said=errors[-1] if errors else "",
     )  # fmt: skip
 
@@ -126,6 +142,10 @@ def drill(folder: Path, phase: str, victim: str, *, watched: bool = False, withi
 def row(one: Drilled) -> dict[str, object]:
     """Returns a result as JSON has it."""
     return asdict(one)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def _can(*command: str) -> bool:

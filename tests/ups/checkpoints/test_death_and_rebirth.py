@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from small_run import (
     processes_marked,
     ranks_of,
     start,
+    start_from_cold,
     ups,
     wait_until,
     write_config,
@@ -131,3 +133,41 @@ def test_a_kill_in_any_phase_ends_all_and_leaves_nothing(tmp_path: Path, phase: 
     done = drill(tmp_path, phase, victim, within_s=10)
     assert (done.left_running, done.left_in_temporary, done.left_in_shm) == (0, (), ())
     assert done.exit_code == (-9 if victim == "command" else 137)
+
+
+@pytest.mark.parametrize("victim", ["rank 1", "launcher"])
+def test_loader_workers_end_with_a_rank_that_is_killed(victim: str) -> None:
+    with tempfile.TemporaryDirectory(
+        prefix="ups-drill-"
+    ) as folder:  # a short name: sockets have at most 107 characters
+        done = drill(Path(folder), "step", victim, workers=2, within_s=20)
+    assert (done.left_running, done.left_in_temporary, done.left_in_shm) == (0, (), ())
+
+
+def test_ranks_that_torchrun_started_end_when_it_is_killed(tmp_path: Path) -> None:
+    done = drill(tmp_path, "step", "launcher", by_torchrun=True, within_s=20)
+    assert (done.left_running, done.left_in_temporary, done.left_in_shm) == (0, (), ())
+
+
+def test_a_signal_to_all_processes_of_a_run_leaves_no_semaphore_of_its_workers(tmp_path: Path) -> None:
+    """A terminal that closes sends SIGHUP to every process, Python's tracker of semaphores among them."""
+    write_data(tmp_path)
+    config = write_config(tmp_path, stages={"autoencoder": LONG}, training={"workers": 2})
+    log, mark = tmp_path / "log", f"hangs-up-{os.getpid()}"
+    process = start_from_cold(["train", config, *STAGE], mark, log, environ={"TMPDIR": str(tmp_path)})
+    wait_until(lambda: "autoencoder 1/" in log.read_text())
+    everybody = processes_marked(mark)
+    held = semaphores(everybody)
+    assert held
+    for one in everybody:
+        os.kill(one, signal.SIGHUP)
+    assert process.wait(timeout=30) == 128 + signal.SIGHUP
+    wait_until(lambda: not processes_marked(mark), deadline_s=20)
+    assert [one for one in held if Path(one).exists()] == []
+    assert list(tmp_path.glob("pymp-*")) == []
+
+
+def semaphores(processes: list[int]) -> set[str]:
+    """Returns the semaphores that some processes have mapped."""
+    maps = (Path(f"/proc/{one}/maps").read_text().splitlines() for one in processes)
+    return {line.split()[-1] for lines in maps for line in lines if "/dev/shm/sem." in line}  # noqa: S108 - only read

@@ -52,7 +52,7 @@ def test_a_run_reads_a_copy_and_removes_it(tmp_path: Path, place: Path) -> None:
     assert list(place.iterdir()) == []
 
 
-@pytest.mark.parametrize("whom", ["a rank", "everybody"])
+@pytest.mark.parametrize("whom", ["a rank", "the command", "who tidies up, too"])
 @pytest.mark.slow
 def test_a_killed_run_leaves_nothing_or_what_the_next_run_removes(whom: str, tmp_path: Path, place: Path) -> None:
     config, output = configured(tmp_path, place, long=True), tmp_path / "output"
@@ -67,9 +67,16 @@ def test_a_killed_run_leaves_nothing_or_what_the_next_run_removes(whom: str, tmp
         assert process.wait(timeout=60) == 128 + signal.SIGKILL
         assert list(place.iterdir()) == []
         return
+    if whom == "who tidies up, too":
+        for one in psutil.process_iter(["cmdline"]):
+            if str(copy) in (one.info["cmdline"] or ()):
+                one.kill()
     process.kill()
     process.wait()
     assert not psutil.wait_procs(ranks, timeout=30)[1]
+    if whom == "the command":
+        wait_until(lambda: not any(place.iterdir()), deadline_s=20)
+        return
     assert copy.is_dir()
     other = ["output.dir=" + str(tmp_path / "other"), "stages.operator.epochs=1"]
     again = ups("train", config, *(word for key in other for word in ("--set", key)))
