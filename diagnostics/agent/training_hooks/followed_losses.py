@@ -8,9 +8,9 @@ from statistics import median
 from ..loss_graphs.spread_differences import spread_behind
 from ..loss_graphs.squashed_outputs import squashed_behind
 from ..loss_graphs.target_weights import weight_behind
+from ..part import Part, is_due
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 WINDOWS = ((8, 16), (100, 108), (400, 408))  # steps
 MOST_PASSES = 256
