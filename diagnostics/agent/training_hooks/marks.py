@@ -68,7 +68,7 @@ class Marks:
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
-        heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
+        heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
         self._on_step, self._on_forward, self._on_backward, self._on_ended, self._on_fork = heard
 
     def forget(self):
@@ -172,6 +172,11 @@ class Marks:
         if not self.broken:
             self.broken = True
             self.agent.event("no-marks", "%s: %s" % (type(error).__name__, error))
+
+
+def _hears(one, event):
+    nothing = getattr(part.Part, event)
+    return getattr(type(one), event, nothing) is not nothing
 
 
 def watch(agent, prints):
