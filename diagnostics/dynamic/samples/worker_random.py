@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
@@ -11,6 +12,7 @@ from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.samples.training_passes import RankLoader, training_loaders
 from diagnostics.static.program.ast_walk import walk
 
+_NOISE = "normal|standard_normal|lognormal|laplace|uniform|gauss|normalvariate|beta|gumbel|poisson|randn"
 OWN = ("random", "numpy.random", "torch")  # of the process; all else is held by the data set
 
 
@@ -43,7 +45,8 @@ def shared_generator(job: Job) -> SharedGenerator | None:
 
 def _of(job: Job, loader: RankLoader) -> SharedGenerator | None:
     facts = loader.source.facts
-    if facts.get("kind") != "map" or (loader.source.number("workers") or 0) < 2:
+    stream = facts.get("kind") == "iterable"
+    if facts.get("kind") not in ("map", "iterable") or (loader.source.number("workers") or 0) < 2:
         return None
     told: dict[str, dict[int, str]] = {}
     for child in job.children_of(loader.process):
@@ -51,7 +54,8 @@ def _of(job: Job, loader: RankLoader) -> SharedGenerator | None:
             for name, state in states.items():
                 told.setdefault(name, {}).setdefault(worker, state)  # of its first epoch
     for name, by_worker in sorted(told.items()):
-        if len(by_worker) > 1 and len(set(by_worker.values())) == 1:
+        alike = len(by_worker) > 1 and len(set(by_worker.values())) == 1
+        if alike and (not stream or _makes_noise(job, name)):
             return SharedGenerator(
                 loaders=(loader,),
                 name=name,
@@ -60,6 +64,18 @@ def _of(job: Job, loader: RankLoader) -> SharedGenerator | None:
                 made_at=None if name in OWN else _made_at(job, facts.get("dataset", ""), name.rpartition(".")[2]),
             )
     return None
+
+
+def _makes_noise(job: Job, name: str) -> bool:
+    """Whether a generator that a stream holds makes real numbers: workers may shuffle and choose alike, each its own.
+
+    What workers add to different samples is another thing than the order in which they read them.
+    """
+    attribute = re.escape(name.rpartition(".")[2])
+    drawn = re.compile(
+        rf"\.{attribute}\.(?:{_NOISE})\(|\b(?:randn|rand|normal|normal_|uniform_)\(.*\bgenerator\s*=\s*[\w.]*\b{attribute}\b"
+    )
+    return name not in OWN and any(drawn.search(line) for _, file in job_sources(job) for line in file.lines)
 
 
 def draws_samples(job: Job, loader: RankLoader) -> bool:

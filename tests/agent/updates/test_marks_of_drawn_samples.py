@@ -29,3 +29,24 @@ def test_the_generator_that_moves_with_each_batch_is_told_and_no_other(drawn: st
     (agent,) = run.record.agents
     (told,) = [event.text.split()[3:] for event in agent.events if event.kind == "worker-random"]
     assert [word.rpartition(":")[0] for word in told] == ([drawn] if drawn else [])
+
+
+STREAM = """
+    import numpy, torch
+    from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+    class Rows(IterableDataset):
+        def __init__(self): self.rng = numpy.random.default_rng(3)
+        def __iter__(self):
+            if OWN: self.rng = numpy.random.default_rng([3, get_worker_info().id])
+            for _ in range(24): yield torch.full((2,), self.rng.standard_normal())
+    for rows in DataLoader(Rows(), batch_size=4, num_workers=2): pass
+"""
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_what_a_stream_seeds_when_it_begins_is_its_state(own: bool, watch_warm) -> None:
+    run = watch_warm(STREAM.replace("OWN", str(own)))
+    assert (run.returncode, run.stderr) == (0, "")
+    events = [event for agent in run.record.agents for event in agent.events if event.kind == "worker-random"]
+    states = [word for event in events for word in event.text.split() if word.startswith("rng:")]
+    assert (len(states), len(set(states))) == (2, 2 if own else 1)
