@@ -152,6 +152,25 @@ def test_workers_of_a_stream_may_choose_alike_and_not_make_noise_alike(how: str,
     assert (found is not None) == told
 
 
+HANDED = """\
+class Shift:
+    def __init__(self, rng):
+        self.noise = rng
+def chain(seed):
+    {name} = np.random.default_rng(seed)
+    return Shift({name})
+"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("rng", 5), ("other", 3)])
+def test_a_generator_that_a_class_is_handed_is_made_where_that_name_is(name: str, line: int, tmp_path: Path) -> None:
+    files = {"train.py": HANDED.format(name=name)}
+    found = shared_generator(workers("chain.noise:0a", "chain.noise:0a", cwd=tmp_path, files=files))
+    assert found is not None
+    assert found.made_at is not None
+    assert found.made_at.line == line
+
+
 PROGRAM = "train_loader = DataLoader(train_set)\n{name} = DataLoader({data})\n"
 
 

@@ -13,6 +13,7 @@ from diagnostics.dynamic.samples.training_passes import RankLoader, training_loa
 from diagnostics.static.program.ast_walk import walk
 
 _NOISE = "normal|standard_normal|lognormal|laplace|uniform|gauss|normalvariate|beta|gumbel|poisson|randn"
+_MAKERS = frozenset(["default_rng", "RandomState", "Random", "Generator", "PCG64", "Philox", "MT19937"])
 OWN = ("random", "numpy.random", "torch")  # of the process; all else is held by the data set
 
 
@@ -103,14 +104,38 @@ def _told(child: JobProcess, dataset: str, workers: str) -> list[tuple[int, dict
 
 
 def _made_at(job: Job, dataset: str, attribute: str) -> Frame | None:
-    """Returns where `self.attribute = ...` stands, in the class of the data set first."""
-    found = []
+    """Returns where `self.attribute = ...` stands, in the class of the data set first; what it is given is made before.
+
+    Where a class only keeps the generator that it was handed, the line that makes one of that name comes first.
+    """
+    found, made = [], []
     for name, file in job_sources(job):
-        classes = [node for node in walk(file.tree) if isinstance(node, ast.ClassDef)] if file.tree is not None else []
-        for owner in sorted(classes, key=lambda node: node.name != dataset):
+        nodes = list(walk(file.tree)) if file.tree is not None else []
+        for owner in sorted(_classes_in(nodes), key=lambda node: node.name != dataset):
             found += [
-                (owner.name != dataset, Frame(file=name, line=node.lineno, function=owner.name))
+                (owner.name != dataset, Frame(file=name, line=node.lineno, function=owner.name), node.value)
                 for node in walk(owner)
                 if isinstance(node, ast.Assign) and f"self.{attribute}" in map(ast.unparse, node.targets)
             ]
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+        made += [
+            (node.targets[0].id, Frame(file=name, line=node.lineno, function=""))
+            for node in nodes
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _makes_generator(node.value)
+        ]
+    if not found:
+        return None
+    _, place, value = min(found, key=lambda one: one[0])
+    handed = value.id if isinstance(value, ast.Name) else None
+    return next((frame for name, frame in made if name == handed), place)
+
+
+def _classes_in(nodes: list[ast.AST]) -> list[ast.ClassDef]:
+    """Returns the classes among them."""
+    return [node for node in nodes if isinstance(node, ast.ClassDef)]
+
+
+def _makes_generator(value: ast.expr) -> bool:
+    """Whether it calls what makes a generator, also with a seed set at once: `torch.Generator().manual_seed(3)`."""
+    return any(
+        isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _MAKERS for node in ast.walk(value)
+    )
