@@ -153,7 +153,8 @@ AGENT_ARROWS = {
     "data_hooks": " shared torch_hooks",
     "object_hooks": " shared torch_hooks",
     "loss_graphs": "torch_hooks",
-    "training_hooks": " shared torch_hooks object_hooks loss_graphs",
+    "model_hooks": " torch_hooks",
+    "training_hooks": " shared torch_hooks object_hooks loss_graphs model_hooks",
     "capturing": " shared torch_hooks",
     "parity": " torch_hooks",
 }

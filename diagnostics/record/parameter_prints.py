@@ -85,6 +85,7 @@ class OptimizedModel:
     buffers: tuple[tuple[str, str], ...] = ()  # name and shape; those of batch norm are left out
     late: int = 0  # of the loose ones, in modules that were made after the first optimizer
     loaded: bool = True  # a state was read from somewhere
+    group: tuple[int, ...] = ()  # which of the optimizer's groups holds it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +180,7 @@ def _model(value: Mapping[str, Any], homes: Homes) -> OptimizedModel:
         loose_count=count_of(value.get("loose_count")),
         late=count_of(value.get("late")),
         loaded=value.get("loaded") is not False,
+        group=_filled((count_of(one) for one in some_of(value.get("group"), MOST_TENSORS)), len(names), 0),
     )
 
 

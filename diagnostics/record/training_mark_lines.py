@@ -6,11 +6,12 @@ They are untrusted as all of that file is: what has the wrong type counts as mis
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.marks import loss_marks, object_marks
+from diagnostics.record.marks import loss_marks, model_marks, object_marks
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -123,11 +124,6 @@ def _skips(value: Mapping[str, Any], homes: Homes) -> ScalerSkips:
     )  # fmt: skip
 
 
-def _leaves(value: Mapping[str, Any], homes: Homes) -> LeafLosses:
-    path = frames_of(value.get("at"), homes)
-    return LeafLosses(run=count_of(value.get("run")), backwards=count_of(value.get("backwards")), path=path)
-
-
 def _loaded(value: Mapping[str, Any], homes: Homes) -> NothingLoaded:
     return NothingLoaded(
         model=count_of(value.get("model")), root=text_of(value.get("root")), keys=count_of(value.get("keys")),
@@ -233,14 +229,6 @@ def _open(value: Mapping[str, Any], homes: Homes) -> OpenReductions:
     )  # fmt: skip
 
 
-def _hooks(value: Mapping[str, Any], homes: Homes) -> HooksGrow:
-    return HooksGrow(
-        step=count_of(value.get("step")), count=count_of(value.get("count")), before=count_of(value.get("before")),
-        module=text_of(value.get("module")), function=text_of(value.get("function")),
-        path=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
 def _rounded(value: Mapping[str, Any], homes: Homes) -> RoundedUpdates:
     return RoundedUpdates(
         optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
@@ -301,13 +289,6 @@ def _uneven(value: Mapping[str, Any], homes: Homes) -> object_marks.UnevenPasses
     )  # fmt: skip
 
 
-def _squashed(value: Mapping[str, Any], homes: Homes) -> loss_marks.LossSquashed:
-    return loss_marks.LossSquashed(
-        run=count_of(value.get("run")), given=text_of(value.get("given")), taken=text_of(value.get("taken")),
-        loss=real_of(value.get("loss")), path=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
 def _generators(value: Mapping[str, Any], homes: Homes) -> object_marks.Generators:
     held = (one for one in some_of(value.get("held"), MOST_GENERATORS) if isinstance(one, Mapping))
     return object_marks.Generators(
@@ -330,21 +311,34 @@ def _late(value: Mapping[str, Any], homes: Homes) -> loss_marks.ClippedLate:
     )  # fmt: skip
 
 
-def _overwritten(value: Mapping[str, Any], homes: Homes) -> loss_marks.LoadOverwritten:
-    tensors, changed, at = count_of(value.get("tensors")), count_of(value.get("changed")), value.get("at")
-    return loss_marks.LoadOverwritten(text_of(value.get("root")), tensors, changed, frames_of(at, homes))
+def _plain(kind: type[Mark]) -> Callable[[Mapping[str, Any], Homes], Mark]:
+    """Returns what reads a mark whose fields are in the line by their own names, `path` as "at"."""
+
+    def read(value: Mapping[str, Any], homes: Homes) -> Mark:
+        given = {one.name: value.get("at" if one.name == "path" else one.name) for one in fields(kind)}
+        return kind(**{one.name: _READERS[str(one.type)](given[one.name], homes) for one in fields(kind)})
+
+    return read
 
 
+_READERS: dict[str, Callable[[Any, Homes], Any]] = {
+    "int": lambda value, _: count_of(value), "str": lambda value, _: text_of(value),
+    "bool": lambda value, _: value is True, "float | None": lambda value, _: real_of(value),
+    "tuple[Frame, ...]": frames_of,
+}  # fmt: skip
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
-    "leaf-losses": _leaves, "nothing-loaded": _loaded, "saved": _saved, "read": _read,
+    "leaf-losses": _plain(LeafLosses), "nothing-loaded": _loaded, "saved": _saved, "read": _read,
     "clipped-scaled": _clipped, "state-not-kept": _not_kept, "graph-cut": _cut, "loss-spread": _spread,
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
-    "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _hooks, "rounded-updates": _rounded,
+    "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _plain(HooksGrow), "rounded-updates": _rounded,
     "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows, "names": _numbered,
-    "uneven-passes": _uneven, "generators": _generators, "loss-squashed": _squashed, "clipped-late": _late,
-    "load-overwritten": _overwritten,
+    "uneven-passes": _uneven, "generators": _generators, "clipped-late": _late,
+    "loss-squashed": _plain(loss_marks.LossSquashed), "load-overwritten": _plain(loss_marks.LoadOverwritten),
+    "copy-is-stale": _plain(model_marks.CopyIsStale), "weights-untied": _plain(model_marks.WeightsUntied),
+    "copy-lacks-statistics": _plain(model_marks.CopyLacksStatistics),
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),
+    "copy-follows": lambda value, _: Retracted(kind=model_marks.CopyIsStale, model=count_of(value.get("model"))),
 }  # fmt: skip

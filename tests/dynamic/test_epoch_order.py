@@ -109,15 +109,15 @@ def test_workers_that_read_the_whole_of_a_stream_are_told(
     assert ((found.workers, found.in_order, found.samples) if found is not None else None) == expected
 
 
-def workers(*states: str, dataset: str = "Songs") -> Job:
+def workers(*states: str, dataset: str = "Songs", kind: str = "map", **job: Any) -> Job:
     """A rank whose workers began with these states of generators."""
     children: list[JobProcess] = []
     for number, state in enumerate(states):
         told = made.event("worker-random", f"worker={number} workers=2 dataset={dataset} {state}")
         agent = made.agent(told, pid=200 + number)
         children.append(made.a_process(200 + number, part=ProcessRole.DATA_WORKER, parent_pid=100, agent=agent))
-    owner = rank(0, source(one_pass(0, ORDER), workers="2"))
-    return made.a_job(owner, *children, code=0)
+    owner = rank(0, source(one_pass(0, ORDER), kind=kind, workers="2"))
+    return made.a_job(owner, *children, code=0, **job)
 
 
 def test_a_generator_that_begins_in_one_state_in_all_workers_is_told() -> None:
@@ -133,6 +133,42 @@ def test_a_generator_that_begins_in_one_state_in_all_workers_is_told() -> None:
 )
 def test_workers_with_numbers_of_their_own_are_left_alone(states: tuple[str, ...]) -> None:
     assert shared_generator(workers(*states)) is None
+
+
+USES = {
+    "noise": ("x + self.noise.standard_normal(8)", True),
+    "noise by torch": ("x + torch.randn(8, generator=self.noise)", True),
+    "a place in the buffer": ("held[self.noise.integers(64)]", False),
+    "an order": ("self.noise.shuffle(held)", False),
+    "noise of another": ("x + self.other.normal(8)", False),
+}
+
+
+@pytest.mark.parametrize("how", USES)
+def test_workers_of_a_stream_may_choose_alike_and_not_make_noise_alike(how: str, tmp_path: Path) -> None:
+    drawn, told = USES[how]
+    files = {"train.py": f"def sample(self, x, held):\n    return {drawn}\n"}
+    found = shared_generator(workers("noise:0a", "noise:0a", kind="iterable", cwd=tmp_path, files=files))
+    assert (found is not None) == told
+
+
+HANDED = """\
+class Shift:
+    def __init__(self, rng):
+        self.noise = rng
+def chain(seed):
+    {name} = np.random.default_rng(seed)
+    return Shift({name})
+"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("rng", 5), ("other", 3)])
+def test_a_generator_that_a_class_is_handed_is_made_where_that_name_is(name: str, line: int, tmp_path: Path) -> None:
+    files = {"train.py": HANDED.format(name=name)}
+    found = shared_generator(workers("chain.noise:0a", "chain.noise:0a", cwd=tmp_path, files=files))
+    assert found is not None
+    assert found.made_at is not None
+    assert found.made_at.line == line
 
 
 PROGRAM = "train_loader = DataLoader(train_set)\n{name} = DataLoader({data})\n"

@@ -23,7 +23,7 @@ MODEL: dict[str, Any] = {
     "what": "model", "optimizer": 0, "class": "SGD", "at": [["train.py", 9, "main"]], "made": [["train.py", 4, "main"]],
     "names": ["a", "b"], "shapes": ["4x3", "scalar"], "wrapper": [1, -1], "sharded": [False, True],
     "in_model": [True, False], "loose": [["c", "2"]], "loose_count": 1, "late": 1, "buffers": [["d", "3"], 5],
-    "loaded": False, "learns": [True, False],
+    "loaded": False, "learns": [True, False], "group": [0, 1],
 }  # fmt: skip
 STEP: dict[str, Any] = {
     "what": "step", "optimizer": 0, "step": 2, "values": [[7, 0.5, -1], "sharded"],
@@ -48,7 +48,7 @@ def test_all_that_is_written_is_read() -> None:
         optimizer=0, class_name="SGD", stepped=frame(9), made=frame(4), names=("a", "b"), shapes=("4x3", "scalar"),
         wrapper=(1, -1), sharded=(False, True), in_model=(True, False), loose=(("c", "2"),), loose_count=1,
         buffers=(("d", "3"),),
-        late=1, loaded=False, learns=(True, False),
+        late=1, loaded=False, learns=(True, False), group=(0, 1),
     )  # fmt: skip
     wrapper = WrapperFacts(
         class_name="Net", made=frame(3), ranks=(0, 1), iterations=1, ran=True, synchronised=False, inner_called=True,

@@ -13,6 +13,7 @@ import sys
 from ..torch_hooks import random_states
 
 FETCH = "torch.utils.data._utils.fetch"
+STREAM = "_IterableDatasetFetcher"
 LOOKS = 3  # batches of a worker after which its states are looked at
 MOST_HELD = 8  # generators of one data set
 
@@ -21,7 +22,7 @@ def watch(agent):
     """Wraps the fetching of batches, in workers and in processes that fetch for themselves."""
     module = sys.modules[FETCH]
     workers, told = sys.modules["torch"].utils.data.get_worker_info, set()
-    for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
+    for name in ("_MapDatasetFetcher", STREAM):
         owner = getattr(module, name, None)
         if owner is not None:
             owner.fetch = _wrapped(owner.fetch, agent, workers, told)
@@ -65,10 +66,12 @@ def _go_on(fetcher, agent, looks, workers):
 
 
 def _tell(agent, fetcher, looks, info):
-    """Writes the first states of those generators that moved with each batch."""
+    """Writes the first states of those generators that moved with each batch; of a stream those after the first."""
+    # What a stream does once it is asked for its first sample comes after the first look: a seed of the worker's own.
+    first = looks[1 if type(fetcher).__name__ == STREAM else 0]
     moved = [
         "%s:%08x" % (name, state)
-        for name, state in looks[0].items()
+        for name, state in first.items()
         if all(name in then and then[name] != now.get(name) for then, now in zip(looks, looks[1:]))  # noqa: B905, RUF007
     ]
     ident, count = (info.id, info.num_workers) if info is not None else (0, 0)

@@ -194,11 +194,12 @@ class Prints:
         known = self.models.parameters()
         wrappers = self.models.living()
         own = _ids(optimizer)
+        group_of = {id(one): number for number, group in enumerate(optimizer.param_groups) for one in group["params"]}
         all_own = own.union(*(_ids(other) for other in list(self.models.optimizers)))
         model = {
             "what": "model", "optimizer": followed.index, "class": type(optimizer).__qualname__, "at": at,
             "made": self.models.made.get(id(optimizer), []), "tensors": len(own),
-            "names": [], "shapes": [], "wrapper": [], "sharded": [], "in_model": [], "learns": [],
+            "names": [], "shapes": [], "wrapper": [], "sharded": [], "in_model": [], "learns": [], "group": [],
         }  # fmt: skip
         for index, one in enumerate(parameters):
             name, sharded, _ = known.get(id(one), ("parameter %d" % index, False, None))
@@ -208,6 +209,7 @@ class Prints:
             model["sharded"].append(sharded or tensor_samples.why_not(one) == tensor_samples.SHARDED)
             model["in_model"].append(id(one) in known)
             model["learns"].append(one.requires_grad)
+            model["group"].append(group_of.get(id(one), 0))
         loose = [
             (name, one) for key, (name, _, one) in known.items()
             if key not in all_own and one.requires_grad and one.grad is not None

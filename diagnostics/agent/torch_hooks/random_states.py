@@ -23,7 +23,7 @@ def state_of(generator):
         return checksum(repr(generator.getstate()).encode())
     if isinstance(generator, sys.modules["torch"].Generator):
         return _of_torch(generator)
-    if hasattr(generator, "bit_generator"):
+    if not hasattr(generator, "get_state"):  # the module has a submodule bit_generator, which is no generator's
         return checksum(repr(generator.bit_generator.state).encode())
     state = generator.get_state()
     return checksum(state[1].tobytes() + b"%d" % state[2])

@@ -11,10 +11,10 @@ import sys
 from math import isfinite
 
 from ..imports import when_imported
+from ..part import Part, is_due
 from ..patching import stand_in, wrap_method
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 MODULE, SCALERS = "torch.nn.utils", "torch.amp.grad_scaler"
 LIMITS = {"clip_grad_norm_": "max_norm", "clip_grad_value_": "clip_value"}

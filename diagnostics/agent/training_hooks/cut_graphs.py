@@ -10,9 +10,9 @@ import functools
 import sys
 
 from ..imports import when_imported
+from ..part import FIRST, Part, is_due
 from ..patching import stand_in
 from ..torch_hooks.wrapped_models import own_frames
-from .part import FIRST, Part, is_due
 
 MODULE, FUNCTION = "torch.utils.checkpoint", "check_backward_validity"
 MOST_DEPTH, MOST_HELD, MOST_NAMES = 3, 16, 8

@@ -8,48 +8,27 @@ from statistics import median
 from ..loss_graphs.spread_differences import spread_behind
 from ..loss_graphs.squashed_outputs import squashed_behind
 from ..loss_graphs.target_weights import weight_behind
+from ..part import Part, is_due
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 WINDOWS = ((8, 16), (100, 108), (400, 408))  # steps
 MOST_PASSES = 256
 LOOKED_AT = 4  # passes in a row: losses that take turns (a critic's, an actor's) are each looked at
 
 
-class SpreadLosses(Part):
-    """Looks at the graphs of a few backward passes in many."""
+class FollowedLosses(Part):
+    """Looks at the graphs of a few backward passes in many; the base of what looks for one thing in them."""
+
+    what = ""  # of the mark
 
     def forget(self):
         """Starts over."""
         self._passes = self._run = self._left = 0
 
-    def backward(self, tensors, loss, adds):
-        """Follows the graph, where it is due."""
-        self._passes += 1
-        if is_due(self._passes):
-            self._left = LOOKED_AT
-        if not self._left:
-            return
-        self._left -= 1
-        found = None
-        if adds and type(tensors[0]) is sys.modules["torch"].Tensor:
-            found = spread_behind(tensors[0].grad_fn)
-        if found is not None:
-            self._run, self._left = self._run + 1, 0
-            given, made, function = found
-            self.marks.tell(
-                "loss-spread", run=self._run, given=list(given), made=list(made), function=function,
-                at=own_frames(sys._getframe(1)),
-            )  # fmt: skip
-
-
-class SquashedLosses(Part):
-    """Looks whether losses that take logits are given probabilities, at a few backward passes in many."""
-
-    def forget(self):
-        """Starts over."""
-        self._passes = self._run = self._left = 0
+    def found(self, root, loss):
+        """Returns the facts of the mark for the graph that ends in the node `root`, None where nothing is wrong."""
+        raise NotImplementedError
 
     def backward(self, tensors, loss, adds):
         """Follows the graph, where it is due."""
@@ -60,13 +39,35 @@ class SquashedLosses(Part):
             return
         self._left -= 1
         root = tensors[0].grad_fn if adds and type(tensors[0]) is sys.modules["torch"].Tensor else None
-        found = squashed_behind(root, loss) if root is not None else None
-        if found is not None:
+        facts = self.found(root, loss) if root is not None else None
+        if facts is not None:
             self._run, self._left = self._run + 1, 0
-            self.marks.tell(
-                "loss-squashed", run=self._run, given=found[0], taken=found[1], loss=tensor_samples.shown(loss),
-                at=own_frames(sys._getframe(1)),
-            )  # fmt: skip
+            self.marks.tell(self.what, run=self._run, at=own_frames(sys._getframe(1)), **facts)
+
+
+class SpreadLosses(FollowedLosses):
+    """Looks whether a difference in the loss spreads predictions over the whole batch."""
+
+    what = "loss-spread"
+
+    def found(self, root, loss):
+        """Returns the shapes of such a difference."""
+        found = spread_behind(root)
+        if found is None:
+            return None
+        given, made, function = found
+        return {"given": list(given), "made": list(made), "function": function}
+
+
+class SquashedLosses(FollowedLosses):
+    """Looks whether losses that take logits are given probabilities."""
+
+    what = "loss-squashed"
+
+    def found(self, root, loss):
+        """Returns the two nodes of the graph."""
+        found = squashed_behind(root, loss)
+        return {"given": found[0], "taken": found[1], "loss": tensor_samples.shown(loss)} if found is not None else None
 
 
 class UnevenPasses(Part):

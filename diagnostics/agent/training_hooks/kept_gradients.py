@@ -12,9 +12,9 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ..part import Part, is_due
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 MOST_TRIES = 3  # steps in which a gradient to watch is looked for
 MOST_LOOKED = 64  # parameters, for that

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ..part import Part, is_due
 from ..patching import wrap_method
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 MODULE = "torch.optim.lr_scheduler"
 NOTHING = 1e-7  # of the highest rate there was

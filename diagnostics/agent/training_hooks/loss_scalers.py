@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from ..part import is_due
 from ..patching import wrap_method
 from ..torch_hooks.wrapped_models import own_frames
-from .part import is_due
 
 MODULE = "torch.amp.grad_scaler"
 FIRST = 25  # steps skipped in a row: a scale that began at 2**16 is below 1 by then

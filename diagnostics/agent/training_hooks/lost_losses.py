@@ -13,9 +13,9 @@ from math import isfinite, isnan
 
 from ..frame_values import variables_of
 from ..frames import is_library
+from ..part import Part, is_due
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 FIRST = 8
 MOST_FRAMES = 6

@@ -12,9 +12,9 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ..part import Part, is_due
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 MOST_TRIES = 4  # steps without a lost pass until an optimizer is left alone
 MOST_WAKES = 4  # times that an optimizer is looked at anew: passes that are counted may be another's

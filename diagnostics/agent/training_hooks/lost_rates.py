@@ -11,9 +11,9 @@ import sys
 import weakref
 
 from ..imports import when_imported
+from ..part import Part, is_due
 from ..patching import wrap_method
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 MODULE = "torch.optim.optimizer"
 FIRST = 3  # changes

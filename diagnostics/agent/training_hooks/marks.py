@@ -9,8 +9,10 @@ from __future__ import annotations
 import sys
 import time
 
+from .. import part
 from ..imports import when_imported
 from ..loss_graphs import saved_tensors, spread_differences, squashed_outputs, target_weights
+from ..model_hooks import judged_copies, model_numbers, shared_weights
 from ..object_hooks import grown_containers, held_generators, held_objects, numbered_names
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
@@ -30,7 +32,6 @@ from . import (
     module_hooks,
     module_values,
     open_reductions,
-    part,
     part_modes,
     program_objects,
     root_modes,
@@ -56,6 +57,7 @@ class Marks:
         self.clips, self.cuts = clipped_gradients.ClippedGradients(self), cut_graphs.CutGraphs(self)
         self.read_names = state_loads.ReadNames()
         self.states, self.lost_rates = kept_states.KeptStates(self), lost_rates.LostRates(self)
+        self.shared = shared_weights.SharedWeights(self)
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
@@ -63,10 +65,10 @@ class Marks:
             self.part_modes, self.hooks, lost_passes.LostPasses(self),
             open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self), self.lost_rates,
             program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
-            followed_losses.SquashedLosses(self),
+            followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
-        heard = ([getattr(one, event) for one in parts if event in vars(type(one))] for event in EVENTS)
+        heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
         self._on_step, self._on_forward, self._on_backward, self._on_ended, self._on_fork = heard
 
     def forget(self):
@@ -172,6 +174,11 @@ class Marks:
             self.agent.event("no-marks", "%s: %s" % (type(error).__name__, error))
 
 
+def _hears(one, event):
+    nothing = getattr(part.Part, event)
+    return getattr(type(one), event, nothing) is not nothing
+
+
 def watch(agent, prints):
     """Has `prints` and the calls of modules tell; wraps what makes schedulers, scalers, states and files."""
     leave_uncompiled(
@@ -180,6 +187,7 @@ def watch(agent, prints):
         module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
         state_loads, written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names,
         loaded_values, random_states, saved_tensors, spread_differences, squashed_outputs, target_weights,
+        judged_copies, model_numbers, shared_weights,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -191,6 +199,7 @@ def watch(agent, prints):
     cut_graphs.watch(marks.cuts)
     part_modes.watch(marks.part_modes)
     module_hooks.watch(marks.hooks)
+    shared_weights.watch(marks.shared)
     written_files.watch(marks)
     lost_rates.watch(marks)
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 
 from ..imports import when_imported
+from ..part import Part, is_due
 from ..patching import wrap_method
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 MODULE = "torch.nn.modules.module"
 REGISTER = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 
+from ..part import Part, is_due
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 
 class OpenReductions(Part):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from ..object_hooks import grown_containers, held_generators, held_objects, numbered_names
+from ..part import Part, is_due
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 
 NAMES_AT, FIRST = 3, 40
 GENERATORS_AT = (5, 20, 80, 320, 1280)  # and the steps after each, until all looks are taken

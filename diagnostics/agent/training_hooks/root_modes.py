@@ -10,9 +10,9 @@ import sys
 import weakref
 
 from ..imports import when_imported
+from ..part import Part, is_due
 from ..patching import wrap_method
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part, is_due
 from .roots import is_modal, is_norm
 
 MODULE = "torch.nn.modules.module"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 import weakref
 
+from ..part import Part
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .part import Part
 
 LOW = ("torch.bfloat16", "torch.float16")
 WINDOWS = ((20, 60), (100, 180), (400, 560), (2000, 2200), (20000, 20200))  # steps

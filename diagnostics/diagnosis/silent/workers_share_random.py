@@ -4,6 +4,8 @@ What it does: compares the states of the random generators with which the worker
 NumPy's, torch's, and those that the data set holds), where they are drawn from for each batch. Names where the
 generator is made.
 
+Of a stream only generators count that make real numbers: workers may shuffle and choose alike, each its own samples.
+
 Why it matters: a generator that the data set makes once is copied into each worker as it is, so that all workers crop,
 flip and add noise alike, in each epoch again. There is less augmentation than it seems, and nothing fails.
 
@@ -47,7 +49,7 @@ def match(job: Job) -> Match | None:
         "in each of them"
     )
     shown = Evidence(
-        source=f"rank {loader.rank}: state of {what} before the first batch, by worker",
+        source=f"rank {loader.rank}: state of {what} {_seen(found)} the first batch, by worker",
         observed=", ".join(f"worker {worker} {state}" for worker, state in found.states),
         expected="another one in each",
     )
@@ -68,6 +70,10 @@ def match(job: Job) -> Match | None:
             began_s=loader.process.began_s,
         ),
     )
+
+
+def _seen(found: SharedGenerator) -> str:
+    return "after" if found.loaders[0].source.facts.get("kind") == "iterable" else "before"
 
 
 def _fix(found: SharedGenerator) -> str:

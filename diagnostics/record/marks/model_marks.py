@@ -1,0 +1,46 @@
+"""Marks of models beside the one that learns, and of what parts of a model are to share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagnostics.core.frame import Frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyIsStale:
+    """A copy of the model that is evaluated in its place, with the weights that the model had before it trained."""
+
+    model: int
+    root: str
+    rounds: int
+    steps: int  # made before the latest round
+    written: bool  # something writes to its parameters, and always what is there
+    path: tuple[Frame, ...]  # of the evaluation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyLacksStatistics:
+    """A copy that is evaluated with batch norm as it was made, while that of the model it follows has counted."""
+
+    root: str
+    rounds: int
+    steps: int
+    parts: int  # layers of batch norm
+    part: str  # the first of them
+    batches: int  # that the model's own have counted
+    path: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightsUntied:
+    """A parameter that one module took from another, and of which each has its own by now; one optimizer holds both."""
+
+    step: int
+    first: str
+    second: str
+    kind: str  # "DTensor": they were sharded apart
+    path: tuple[Frame, ...]  # where it was taken
+
+
+ModelMark = CopyIsStale | CopyLacksStatistics | WeightsUntied
