@@ -76,8 +76,8 @@ def _on_each(
         file=file,
         line=line,
         column=column,
-        title=f"this runs on each of {count or 'the'} machines, and each takes itself for the master: none of them finds "
-        "another one",
+        title=f"this runs on each of {count or 'the'} machines, and each takes itself for the master: none of them "
+        "finds another one",
         fix="name one machine for all in the script that starts srun: "
         'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
         confidence=Confidence.LIKELY,

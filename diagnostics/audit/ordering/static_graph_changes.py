@@ -70,7 +70,10 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             wrap.node,
             "static_graph=True, but each step says itself which part of the model it uses",
             "wrap with find_unused_parameters=True instead of static_graph=True, or use every part in every step",
-            steps=(shown(chosen, project, "the step chooses"), shown(used, project, "one part of several is used here")),
+            steps=(
+                shown(chosen, project, "the step chooses"),
+                shown(used, project, "one part of several is used here"),
+            ),
             confidence=Confidence.LIKELY,
         )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.ranks import speaks_of_ranks
-from diagnostics.static.execution.events import Execution
 from diagnostics.static.execution.traces import executions, uncalled_executions
 from diagnostics.static.execution.values import MOST_SEEN, Const, Made, OneOf, Value, made_of, sources
 from diagnostics.static.program.project import Project
@@ -39,12 +39,17 @@ def _apart_from_numbers(value: Value | None, states: set[int], shared: OwnData) 
         if one is None or id(one) in seen or shared.is_shared(one):
             continue
         seen.add(id(one))
-        if isinstance(one, Made) and one.name in ("[]", ".get") and isinstance((*one.args, None)[0], Const):
-            if any(id(each) in states for each in sources(one.owner)):
-                continue
+        if _is_item(one) and any(id(each) in states for each in sources(one.owner)):
+            continue
         if isinstance(one, Made) and one.name in ("is", "is not") and isinstance(one.args[0], OneOf):
             if not shared.is_shared(one.args[0]):
                 waiting += one.args[0].tests  # which of them it is, not what it holds
             continue
         yield one
         waiting += made_of(one)
+
+
+def _is_item(value: Value) -> TypeGuard[Made]:
+    """Whether a value is what stands under a key that the program names."""
+    named = isinstance(value, Made) and value.name in ("[]", ".get")
+    return named and isinstance(value, Made) and isinstance((*value.args, None)[0], Const)

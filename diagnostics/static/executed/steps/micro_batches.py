@@ -48,7 +48,9 @@ def _every(test: Value) -> Value | None:
 def _is_divided_by(schedule: Made, every: Value) -> bool:
     """Whether a number of the schedule is how often n goes into another one, and is not multiplied by it again."""
     found = list(_numbers(schedule))
-    undone = {id(one.args[0]) for one in found if one.name == "*" and len(one.args) == 2 and _is_one(one.args[1], every)}
+    products = [one.args for one in found if one.name == "*" and len(one.args) == 2]
+    undone = {id(each) for pair in products for one, other in (pair, pair[::-1]) if _is_one(other, every)
+              for each in sources(one)}  # fmt: skip
     return any(
         one.name in ("//", "/") and len(one.args) == 2 and _is_one(one.args[1], every) and id(one) not in undone
         for one in found

@@ -68,4 +68,3 @@ def _is_made_of(value: Value | None, tensor: Value) -> bool:
         if not (isinstance(one, Made) and one.name in _SIZES):
             waiting += made_of(one)
     return False
-
