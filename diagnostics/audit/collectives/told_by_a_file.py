@@ -46,11 +46,18 @@ def _is_asked_again(asked: ast.Call, parting: DivergentBranch, project: Project)
         for node in walk(block):
             if node is asked:
                 return True
-            for target in project.targets(node, function) if isinstance(node, ast.Call) and depth else ():
+            for target in _entered(node, function, project) if depth else ():
                 if id(target) not in seen:
                     seen.add(id(target))
                     waiting.append((target.syntax, target, depth - 1))
     return False
+
+
+def _entered(node: ast.AST, function: Function, project: Project) -> list[Function]:
+    """Returns the functions of the project that an expression runs: those it calls, and properties that it reads."""
+    if isinstance(node, ast.Call):
+        return list(project.targets(node, function))
+    return list(project.getters(node, function)) if isinstance(node, ast.Attribute) else []
 
 
 def _asked_here(parting: DivergentBranch) -> bool:

@@ -34,8 +34,7 @@ if [ -n "$resume" ]; then
     extra+=(--resume "$resume")
 fi
 
-torchrun --standalone --nproc_per_node="$NGPU" "$ROOT/train.py" \
-    --data "$DATA" --out "$OUT" --epochs 80 "${extra[@]}" 2>&1 | tee -a "$OUT/train.log"  # cause
+torchrun --standalone --nproc_per_node="$NGPU" "$ROOT/train.py" --data "$DATA" --out "$OUT" --epochs 80 "${extra[@]}" 2>&1 | tee -a "$OUT/train.log"  # cause
 
 stamp trained
 torchrun --standalone --nproc_per_node="$NGPU" "$ROOT/evaluate.py" \
