@@ -23,7 +23,7 @@ Good:
             scheduler.step()
             optimizer.zero_grad()
 
-What it cannot see: lengths that are worked out elsewhere. Accelerate's prepared scheduler steps with the optimizer.
+What it cannot see: lengths that no run tells. Accelerate's prepared scheduler steps with the optimizer.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.steps.micro_batches import stepped_by_micro_batch
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -47,6 +50,28 @@ _HOME = "torch.optim.lr_scheduler."
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the schedulers that step more often than their optimizer."""
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    """Yields those whose length is worked out elsewhere."""
+    for stepped, schedule, optimized, guard in stepped_by_micro_batch(execution):
+        yield violation(
+            home(stepped, project),
+            stepped.node,
+            "this schedule goes on with every micro-batch, and is counted in steps of the optimizer, which come in "
+            "some rounds only: it runs too fast by as much",
+            "move it under the test, behind optimizer.step()",
+            steps=(
+                shown(schedule, project, "the schedule's length is counted in steps of the optimizer"),
+                step(project.file_with(guard.function), guard.node, "the optimizer steps under this test"),
+                shown(optimized, project, "the optimizer steps here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if "Accelerator" in file.words:
         return
     for function in project.functions_in(file):

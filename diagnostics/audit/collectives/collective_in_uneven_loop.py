@@ -31,7 +31,8 @@ from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import confidence, hit_of, operation, partings
 from diagnostics.audit.collectives.loop_confidence import length_confidence
 from diagnostics.audit.rule import Violation
-from diagnostics.core.findings import Severity
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.restored import goes_on_from_checkpoint
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.divergent_branch import DivergenceShape
@@ -48,6 +49,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if one.ranks is not None:
             continue
         sure = length_confidence(one, project) if not hasattr(one.decision, "test") else confidence(one, project)
+        if sure is not Confidence.POSSIBLE and goes_on_from_checkpoint(one.decision, project):
+            continue  # each rank reads a file of its own, all of which were written in one step
         yield hit_of(
             one, file, project,
             f"how often this loop goes round depends on {REASONS.get(one.why, one.why)}, and {operation(one.here)} "

@@ -15,7 +15,7 @@ from diagnostics.core.findings import Confidence
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, SIGNAL, TIME
-from diagnostics.static.executed.reached import is_left_out
+from diagnostics.static.executed.reached import is_left_out, is_of_bare_model
 from diagnostics.static.executed.whole_sets import asks_for_whole_sets
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
@@ -50,14 +50,24 @@ def partings(file: ProjectFile, project: Project, *shapes: DivergenceShape) -> I
     """Yields the partings of one file that have one of these shapes, but for those that a flag keeps from coming."""
     for one in project.fact(StaticDivergence).partings(file.shown):
         if one.shape in shapes:
-            hidden = confidence(one, project) is Confidence.POSSIBLE  # what is not shown is not worth a run
-            if hidden or not (is_left_out(one.here.chain, project) or _falls_alike(one, project)):
+            # what is not shown is not worth a run; of these two their rules judge for themselves
+            judged = one.shape not in (DivergenceShape.SKIPPED, DivergenceShape.LOOP)
+            hidden = judged and confidence(one, project) is Confidence.POSSIBLE
+            if hidden or not (
+                is_left_out(one.here.chain, project) or _falls_alike(one, project) or _is_before_wrapping(one, project)
+            ):
                 yield one
 
 
 def _falls_alike(parting: DivergentBranch, project: Project) -> bool:
     """Whether the test is made of a data set that every rank reads whole."""
     return parting.why in (DATA, LOSS) and asks_for_whole_sets(parting.decision, project)
+
+
+def _is_before_wrapping(parting: DivergentBranch, project: Project) -> bool:
+    """Whether the backward pass is of a model that is not wrapped yet: it exchanges nothing."""
+    here = parting.here
+    return here.meeting is SyncKind.BACKWARD and is_of_bare_model(here.leaf[0], project)
 
 
 def operation(reach: CollectiveSite) -> str:

@@ -30,10 +30,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.agent.shared import operations
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
+from diagnostics.static.executed.steps.reduced import goes_by_one_ranks_sum
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -67,6 +70,24 @@ class _Use:
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the reductions to one rank whose result steers all of them."""
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    """Yields those whose result goes through objects and functions before it decides something."""
+    for reduced, used in goes_by_one_ranks_sum(execution):
+        told = "this schedule follows it" if used.name == ".step" else "a loop is left by it"
+        yield violation(
+            home(reduced, project),
+            reduced.node,
+            f"this is reduced to one rank only, and {told} on every rank: the others go by what they had themselves",
+            "give it to all: dist.all_reduce, or broadcast it from the destination before it is used",
+            steps=(shown(used, project, f"{told} on every rank"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for one in operation_calls(file, project):
         tensor = one.argument("tensor")
         if one.op != "reduce" or one.grouped or not isinstance(tensor, (ast.Name, ast.Attribute)):

@@ -6,18 +6,20 @@ import ast
 
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.divergent_branch import DivergenceShape, DivergentBranch
+
+_DEPTH = 4  # calls, down from a loop
 
 
 def decides_by_a_file(parting: DivergentBranch, project: Project) -> bool:
     """Whether it is likely that ranks see files differently where they part."""
     direct = parting.shape is DivergenceShape.ARM and not parting.here.hidden and _asked_here(parting)
-    return direct or _is_told_to_stop(parting) or _own_file(parting, project)
+    return direct or _is_told_to_stop(parting, project) or _own_file(parting, project)
 
 
-def _is_told_to_stop(parting: DivergentBranch) -> bool:
+def _is_told_to_stop(parting: DivergentBranch, project: Project) -> bool:
     """Whether a round of a loop is the last where a file is there: `if flag.exists(): break`."""
     test, asked = getattr(parting.decision, "test", None), parting.taint.syntax if parting.taint is not None else None
     if parting.shape is not DivergenceShape.EXIT or not isinstance(parting.exit, (ast.Break, ast.Return)):
@@ -25,7 +27,37 @@ def _is_told_to_stop(parting: DivergentBranch) -> bool:
     if isinstance(test, ast.UnaryOp) or not isinstance(asked, ast.Call):
         return False
     in_loop = parting.here.chain[0][0].lineno < parting.line or isinstance(parting.exit, ast.Break)
-    return in_loop and last_name(asked.func) in ("exists", "isfile", "is_file")
+    looks = last_name(asked.func) in ("exists", "isfile", "is_file")
+    return in_loop and looks and _is_asked_again(asked, parting, project)
+
+
+def _is_asked_again(asked: ast.Call, parting: DivergentBranch, project: Project) -> bool:
+    """Whether each round looks for the file: one that is looked for once, before the loop, is there for all or none."""
+    around: ast.AST | None = parting.exit
+    parents = project.file_with(parting.function).parents
+    while around is not None and not isinstance(around, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
+        around = parents.get(around)
+    if not isinstance(around, (ast.For, ast.While)):
+        return True  # whoever calls it goes round
+    waiting: list[tuple[ast.AST, Function, int]] = [(around, parting.function, _DEPTH)]
+    seen: set[int] = set()
+    while waiting:
+        block, function, depth = waiting.pop()
+        for node in walk(block):
+            if node is asked:
+                return True
+            for target in _entered(node, function, project) if depth else ():
+                if id(target) not in seen:
+                    seen.add(id(target))
+                    waiting.append((target.syntax, target, depth - 1))
+    return False
+
+
+def _entered(node: ast.AST, function: Function, project: Project) -> list[Function]:
+    """Returns the functions of the project that an expression runs: those it calls, and properties that it reads."""
+    if isinstance(node, ast.Call):
+        return list(project.targets(node, function))
+    return list(project.getters(node, function)) if isinstance(node, ast.Attribute) else []
 
 
 def _asked_here(parting: DivergentBranch) -> bool:

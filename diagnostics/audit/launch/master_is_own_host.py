@@ -42,6 +42,7 @@ CHECKLIST = "ranks of several machines meet at one address"
 _LOCAL = re.compile(r"^(?:localhost|127\.0\.0\.1|\[::1\])(?::|$)")
 _OWN_NAME = re.compile(r"^[\"']?(?:\$\(hostname(?: -[a-zA-Z])?\)|`hostname(?: -[a-zA-Z])?`|\$\{?HOSTNAME\b)")
 _LAUNCHERS = ("torchrun", "launch", "accelerate")
+_OF_NODE = frozenset(["SLURM_NODEID", "SLURM_PROCID"])  # another one on each machine, where a task runs on each
 _ADDRESSES = ("--master-addr", "--rdzv-endpoint", "--main-process-ip")
 
 
@@ -52,6 +53,50 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             for launch in launcher_calls(ran.words):
                 if launch.kind in _LAUNCHERS:
                     yield from _launched(file, script, ran, launch)
+                    yield from _on_each(file, script, ran, launch, project)
+
+
+def _on_each(
+    file: ProjectFile, script: Script, ran: CommandContext, launch: Launch, project: Project
+) -> Iterator[Violation]:
+    """Yields the launch of a script that Slurm runs once on each machine, where each names itself."""
+    address = launch.option(*_ADDRESSES) or str(ran.environment.get("MASTER_ADDR") or "")
+    if script.header("nodes") is not None or ran.outer is not None or not (
+        _OWN_NAME.match(address) or _LOCAL.match(address)
+    ):  # fmt: skip
+        return
+    count = next(_machines_that_run(file, project), None)
+    by_node = launch.option("--node-rank", "--machine-rank").strip("\"'").strip("${}") in _OF_NODE
+    joined = launch.option("--nnodes", "--num-machines").strip("\"'")
+    if (count is None and not by_node) or joined in ("", "1", "1:1"):
+        return  # a job of its own on each machine
+    words = (at for at, one in enumerate(ran.words) if one.replace("_", "-").startswith(_ADDRESSES))
+    line, column = place(file, ran, next(words, launch.at))
+    yield Violation(
+        file=file,
+        line=line,
+        column=column,
+        title=f"this runs on each of {count or 'the'} machines, and each takes itself for the master: none of them "
+        "finds another one",
+        fix="name one machine for all in the script that starts srun: "
+        'export MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _machines_that_run(file: ProjectFile, project: Project) -> Iterator[int]:
+    """Yields on how many machines the Slurm scripts of the project run a script by `srun`, where these are several."""
+    own = file.shown.rpartition("/")[2]
+    for other in project.audited:
+        for script in embedded_scripts(other) if other.kind in READS and other is not file else ():
+            for ran in script.commands:
+                for launch in launcher_calls(ran.words):
+                    if launch.kind != "srun" or not any(one.rpartition("/")[2] == own for one in ran.words):
+                        continue
+                    asked = script.header("nodes")
+                    said = launch.option("-N", "--nodes") or (asked.value if asked is not None else "")
+                    if said.isdigit() and int(said) > 1:
+                        yield int(said)
 
 
 def _launched(file: ProjectFile, script: Script, ran: CommandContext, launch: Launch) -> Iterator[Violation]:

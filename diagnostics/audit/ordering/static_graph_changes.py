@@ -26,9 +26,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.executed import also, shown
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.models.static_graphs import other_part_each_step
 from diagnostics.static.executed.training import wraps
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.execution.values import Const, Instance
@@ -63,6 +64,18 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             # The option is handed over somewhere: the branch is what a reader has to see.
             asked = shown(wrap, project, "wrapped with static_graph=True here")
             yield _changes(project.file_with(one.function), one.branch, one, project, asked)
+    for wrap, used, chosen in other_part_each_step(execution):
+        yield violation(
+            home(wrap, project),
+            wrap.node,
+            "static_graph=True, but each step says itself which part of the model it uses",
+            "wrap with find_unused_parameters=True instead of static_graph=True, or use every part in every step",
+            steps=(
+                shown(chosen, project, "the step chooses"),
+                shown(used, project, "one part of several is used here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
 
 
 def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:

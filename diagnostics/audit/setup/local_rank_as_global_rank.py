@@ -22,9 +22,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.local_ranks import local_rank_origin, names_nodes
+from diagnostics.static.executed.splits import parted_on_each_machine
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.launch_files.node_counts import NodeCounts
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
@@ -45,6 +48,23 @@ _LOCAL_COUNT = ("local", "device_count", "gpus_per_node", "nproc")
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the places where the rank among all processes is asked for and the local one is given."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for sampler, known in parted_on_each_machine(execution):
+        yield violation(
+            home(sampler, project),
+            sampler.node,
+            "this sampler parts the data among the processes of one machine only: each machine goes through the same "
+            "samples in the same order as the others",
+            "num_replicas=dist.get_world_size(), rank=dist.get_rank()",
+            steps=(shown(known, project, "the program knows its place among the processes of all machines"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         place = _PLACES.get(project.name(call.func, function))
         if place is not None:

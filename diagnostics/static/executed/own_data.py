@@ -89,6 +89,10 @@ class OwnData:
                 waiting += _flat(one)
         return None
 
+    def is_shared(self, value: Value) -> bool:
+        """Whether a value itself was summed, gathered or handed out over the ranks."""
+        return id(value) in self._agreed
+
     def is_agreed(self, value: Value | None) -> bool:
         """Whether something that a value was computed from was summed, gathered or handed out over the ranks."""
         waiting: list[Value | None] = [value]

@@ -11,8 +11,10 @@ from collections.abc import Sequence
 from itertools import chain as joined_up
 from typing import TypeAlias
 
-from diagnostics.static.execution.events import Entered, Execution
+from diagnostics.static.execution.events import Entered, Event, Execution
+from diagnostics.static.execution.library import WRAPPERS
 from diagnostics.static.execution.traces import executions, uncalled_executions
+from diagnostics.static.execution.values import Instance, Made, Value, sources
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -35,6 +37,24 @@ def is_left_out(calls: CallChain, project: Project) -> bool:
                 return False
             entered = True
     return entered
+
+
+def is_of_bare_model(backward: ast.AST, project: Project) -> bool:
+    """Whether runs come to a backward pass, each time of what a model of the project gave that nothing has wrapped."""
+    runs = (*executions(project), *filter(_is_whole_program, uncalled_executions(project)))
+    passes = [one for run in runs for one in run.events if one.node is backward and one.name == ".backward"]
+    return bool(passes) and all(_is_bare(one) for one in passes)
+
+
+def _is_bare(backward: Event) -> bool:
+    gave = [one.owner for one in sources(backward.owner) if isinstance(one, Made) and one.name == "()"]
+    return bool(gave) and all(isinstance(one, Instance) or _is_layer(one) for one in gave)
+
+
+def _is_layer(model: Value | None) -> bool:
+    if isinstance(model, Made) and model.name == "copy.deepcopy":
+        return isinstance(model.args[0], Instance) or _is_layer(model.args[0])
+    return isinstance(model, Made) and model.name.startswith("torch.nn.") and model.name not in WRAPPERS
 
 
 def _is_whole_program(run: Execution) -> bool:

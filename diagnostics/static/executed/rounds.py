@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Const, Made, OneOf, Value
+from diagnostics.static.executed.training import loader_of
+from diagnostics.static.execution.events import Event, Execution, OpenLoop
+from diagnostics.static.execution.values import Const, Made, OneOf, Value, sources
 
 _EVERY = 4  # micro-batches of a step, where their number is not known
-_MANY = 1000  # batches of an epoch
+_MANY = 1009  # batches of an epoch: a prime, no multiple of any number of micro-batches
 _ROUNDS = 12
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "%": operator.mod, "//": operator.floordiv,
@@ -25,19 +26,50 @@ def steps_in_unsynchronised_rounds(execution: Execution) -> Iterator[tuple[Event
         context = next((one for one in backward.contexts if _is_no_sync(one)), None)
         if context is None or not backward.loops:
             continue
+        leaps = [one for one in execution.named("break") if one.loops[-1:] == backward.loops[-1:]]
         for step in execution.named(".step"):
-            if not step.loops or step.loops[-1] is not backward.loops[-1] or _is_scheduler(step):
-                continue
-            place = _wrong_round(backward, step, context)
+            place = None
+            if step.loops and step.loops[-1] is backward.loops[-1] and not _is_scheduler(step):
+                place = _wrong_round(backward, step, context, range(_ROUNDS))
+                if place is None and _ends_by_itself(leaps) and _asks_for_length(step, backward.loops[-1]):
+                    place = _wrong_round(backward, step, context, range(_MANY - _ROUNDS, _MANY))
+            elif step.loops == backward.loops[:-1] and _comes_behind(step, backward, execution):
+                kept = _kept(context, _MANY - 1) if _ends_by_itself(leaps) else None
+                place = kept[1] if kept is not None and kept[0] and comes_in_round(backward, _MANY - 1) else None
             if place is not None:
                 yield backward, step, place
                 break
 
 
-def _wrong_round(backward: Event, step: Event, context: Value) -> ast.AST | None:
+def _ends_by_itself(leaps: Sequence[Event]) -> bool:
+    """Whether a loop surely goes on to its last batch: no `break` comes in any round, as far as is known."""
+    return not any(comes_in_round(one, number) is not False for one in leaps for number in range(_MANY))
+
+
+def _asks_for_length(step: Event, loop: OpenLoop) -> bool:
+    """Whether a step is under a test of how long its loop is: it comes in the last round, too."""
+    loader = loader_of(loop.over)
+    return any(
+        isinstance(one, Made) and one.name == "len" and loader is not None and loader_of(one.args[0]) is loader
+        for guard in step.guards
+        for one in sources(guard.test)
+    )
+
+
+def _comes_behind(step: Event, backward: Event, execution: Execution) -> bool:
+    """Whether an optimizer steps behind the loop, of what is left over: under a test of how many batches there are."""
+    under = [one for one in step.guards if one not in backward.guards]
+    told = [_computed(one.test, _MANY - 1) for one in under]
+    behind = execution.events.index(step) > execution.events.index(backward)
+    return bool(told) and behind and not _is_scheduler(step) and all(
+        one is not None and bool(one) is guard.taken for one, guard in zip(told, under, strict=True)
+    )  # fmt: skip
+
+
+def _wrong_round(backward: Event, step: Event, context: Value, rounds: range) -> ast.AST | None:
     """Returns the test of no_sync that is true in a round of a step."""
     counted = 0
-    for number in range(_ROUNDS):
+    for number in rounds:
         stepped = comes_in_round(step, number)
         passed = comes_in_round(backward, number)
         kept = _kept(context, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from diagnostics.static.executed.file_names import may_meet
 from diagnostics.static.executed.training import is_distributed, meets, wrapper_of
 from diagnostics.static.execution.events import Event, Execution, Guard
 from diagnostics.static.execution.values import Const, Made, Mapped, Name, Value, options, same, sources
@@ -130,7 +131,11 @@ def loaded_loosely(execution: Execution) -> Iterator[tuple[Event, Event]]:
                 for each in saves
                 for load in loads
                 if load.args
-                and (same_path(path_of(each), load.args[0]) or _renamed(execution, each, load.args[0]))
+                and (
+                    same_path(path_of(each), load.args[0])
+                    or may_meet(path_of(each), load.args[0])
+                    or _renamed(execution, each, load.args[0])
+                )
                 and _is_under_key(each.argument(0, "obj"), one.argument(0, "state_dict"), load)
             ),
             None,

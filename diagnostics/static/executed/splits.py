@@ -1,13 +1,16 @@
-"""Samples that are parted by chance after a seed that follows from the rank. Pure."""
+"""Samples that are parted by chance after a seed of the rank's own, or among the processes of one machine. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from diagnostics.static.executed.saved_files import asks_rank
+from diagnostics.static.executed.training import parts
 from diagnostics.static.executed.values_met import values_met
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Made, Value, sources
+from diagnostics.static.execution.library import SAMPLER, WRAPPERS
+from diagnostics.static.execution.values import Const, Instance, Made, Name, Value, sources
 
 # What seeds a library for all that is drawn afterwards, by the library whose numbers it decides.
 _SEEDS = {
@@ -19,6 +22,13 @@ _SHUFFLES = {"random.shuffle": "random", "numpy.random.shuffle": "numpy"}  # wha
 _DRAWS = {"random.sample": "random", "numpy.random.permutation": "numpy", "torch.randperm": "torch"}
 _SPLITS = {"torch.utils.data.random_split": ("torch", "generator"), "torch.utils.data.dataset.random_split": (
     "torch", "generator"), "sklearn.model_selection.train_test_split": ("numpy", "random_state")}  # fmt: skip
+
+_LOCAL_RANKS = frozenset(["LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"])
+_LOCAL_SIZES = frozenset(["LOCAL_WORLD_SIZE", "SLURM_NTASKS_PER_NODE", "OMPI_COMM_WORLD_LOCAL_SIZE"])
+_GLOBAL = frozenset(["RANK", "WORLD_SIZE"])
+_COUNTS = ("torch.cuda.device_count", "torch.accelerator.device_count")
+# What says that each machine has samples of its own.
+_OF_MACHINES = re.compile(r"node|host|local|scratch|tmp|machine|ssd|nvme|shard", re.IGNORECASE)
 
 
 def parted_after_own_seed(execution: Execution) -> Iterator[tuple[Event, Event]]:
@@ -50,3 +60,41 @@ def _is_parted(whole: Value, execution: Execution) -> bool:
         if one.name == "[]" and one.owner is whole and isinstance(one.args[0], Made) and one.args[0].name == "slice"
     }
     return len(cuts) > 1
+
+
+def parted_on_each_machine(execution: Execution) -> Iterator[tuple[Event, Event]]:
+    """Yields (sampler, where the program asks for its rank among all) that parts among one machine's processes only."""
+    known = next((one for one in execution.events if any(_reads(each, _GLOBAL) for each in one.args)), None)
+    grouped = any("process_group" in one.keywords or "device_mesh" in one.keywords for one in execution.events
+                  if one.name in WRAPPERS)  # fmt: skip
+    if known is None or grouped:
+        return
+    for one in execution.named(SAMPLER):
+        count, rank, data = one.argument(1, "num_replicas"), one.argument(2, "rank"), one.argument(0, "dataset")
+        counted = _reads(count, _LOCAL_SIZES) or any(
+            isinstance(each, Made) and each.name in _COUNTS for each in sources(count)
+        )
+        whole = any(_reads(each, _GLOBAL) for each in (count, rank))
+        if counted and _reads(rank, _LOCAL_RANKS) and not whole and not _is_of_a_machine(data):
+            yield one, known
+
+
+def _reads(value: Value | None, variables: frozenset[str]) -> bool:
+    """Whether a value is read from one of some variables of the environment."""
+    found = list(sources(value))
+    if not any(isinstance(one, Const) and one.value in variables for one in found):
+        return False
+    named = (one.name for one in found if isinstance(one, (Name, Made)))
+    return any(one in ("os.environ", "os.environ.get", "os.getenv") for one in named)
+
+
+def _is_of_a_machine(data: Value | None) -> bool:
+    """Whether a data set may be another one on each machine."""
+    held = [data] if data is not None else []
+    held += [each for part in (parts(data) if data is not None else ()) if isinstance(part, Instance)
+             for each in part.fields.values()]  # fmt: skip
+    return any(
+        (isinstance(one, Const) and isinstance(one.value, str) and _OF_MACHINES.search(one.value))
+        or (isinstance(one, (Made, Name)) and _OF_MACHINES.search(one.name))
+        for each in held for one in sources(each)
+    )  # fmt: skip

@@ -90,6 +90,8 @@ def is_part(value: Value | None, whole: Value) -> bool:
             value = value.argument(0, "module")
         elif value.owner is not None:
             value = value.owner
+        elif value.args and (value.name in SAME_ITEMS or value.name == "dict"):
+            value = value.args[0]  # the modules of a list are those that it was made of
         else:
             break
     return value is not None and any(one is value for one in parts(whole))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.static.executed.ranks import speaks_of_ranks
+from diagnostics.static.executed.ranks import is_common_seed, speaks_of_ranks
 from diagnostics.static.executed.saved_files import is_gpu
 from diagnostics.static.executed.training import is_distributed, parts
 from diagnostics.static.execution.events import Event, Execution
@@ -140,5 +140,5 @@ def parted_by_worker_only(execution: Execution) -> Iterator[tuple[Event, Made]]:
         ]  # fmt: skip
         parts_it = any(isinstance(one, Made) and one.name in ("slice", "%", "itertools.islice")
                        and any(each is asked.value for each in sources(one)) for one in values)  # fmt: skip
-        if parts_it and not any(speaks_of_ranks(one) for one in values):
+        if parts_it and not any(speaks_of_ranks(one) and not is_common_seed(one) for one in values):
             yield asked, loader

@@ -20,6 +20,7 @@ _PARSED = (".parse_args", ".parse_known_args", ".parse_intermixed_args")
 _SWITCHES = {"store_true": False, "store_false": True}
 _ATTRIBUTE = ast.Attribute(value=ast.Name(id="args"), attr="")
 OPTION = "option "  # before the name of an option, in the fields of a parser
+CHOICES = "choices of "  # before the name of one that may be one of some values only
 
 
 def name_space(name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Mapped | None:
@@ -88,6 +89,19 @@ def options_added(method: str, args: Sequence[Value], keywords: Mapping[str, Val
     switched = _SWITCHES.get(action.value) if isinstance(action, Const) and isinstance(action.value, str) else None
     default = keywords.get("default", Const(switched) if switched is not None else None)
     return {str(name): default} if name and default is not None else {}
+
+
+def choices_added(args: Sequence[Value], keywords: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Returns what the option that `add_argument` adds may be, where that is said."""
+    given = keywords.get("choices")
+    names = options_added("add_argument", args, {**keywords, "default": Const(None)}) if given is not None else {}
+    return {one: given for one in names if given is not None}
+
+
+def choices(value: Made) -> Value | None:
+    """Returns what an option of the command line may be, None where it may be anything."""
+    parser = parser_of(value.owner)
+    return parser.fields.get(CHOICES + value.name[1:]) if parser is not None else None
 
 
 def is_parser(value: Value | None) -> bool:

@@ -23,7 +23,10 @@ _OFFERED = ("__call__", "__enter__")  # of the methods that Python calls by itse
 
 @dataclass(frozen=True, slots=True)
 class UncalledCode:
-    """A function of a file, or a class of it and the methods to begin with."""
+    """A function of a file, or a class of it and the methods to begin with; "" is the function alone.
+
+    Of a function that makes an object of a class, `make_trainer(model)`: the methods to go on with on that object.
+    """
 
     file: str
     syntax: ast.stmt
@@ -32,12 +35,12 @@ class UncalledCode:
 
 def entries(files: Sequence[ProjectFile]) -> Iterator[UncalledCode]:
     """Yields them, those last that a file names."""
-    named = _named(files)
+    named, classes = _named(files), _classes(files)
     later: list[UncalledCode] = []
     for file in files:
         for one in file.tree.body if file.tree is not None else ():
             if isinstance(one, FUNCTIONS):
-                entry = UncalledCode(file.shown, one)
+                entry = UncalledCode(file.shown, one, ("", *_made_by(one, classes)))
                 if one.name in named:
                     later.append(entry)
                 else:
@@ -56,8 +59,13 @@ def run_entry(entry: UncalledCode, method: str, interpreter: Interpreter) -> Non
         found = None
         if isinstance(made, Instance) and not interpreter.is_model(made):
             found = interpreter.of_object(made, method, entry.syntax, scope)
-    if isinstance(found, Procedure):
-        _called(found, entry.syntax, interpreter, scope)
+    if not isinstance(found, Procedure):
+        return
+    made = _called(found, entry.syntax, interpreter, scope)
+    if method and isinstance(entry.syntax, FUNCTIONS) and isinstance(made, Instance):
+        begun = interpreter.of_object(made, method, entry.syntax, scope)
+        if isinstance(begun, Procedure):
+            _called(begun, entry.syntax, interpreter, scope)
 
 
 def _called(callee: Class | Procedure, node: ast.stmt, interpreter: Interpreter, scope: Scope) -> Value:
@@ -80,6 +88,25 @@ def _named(files: Sequence[ProjectFile]) -> frozenset[str]:
             elif isinstance(node, ast.Attribute):
                 found.add(node.attr)
     return frozenset(found)
+
+
+def _classes(files: Sequence[ProjectFile]) -> dict[str, ast.ClassDef]:
+    """Returns the classes of all files by name, but for those of which there are two."""
+    found: dict[str, list[ast.ClassDef]] = {}
+    for file in files:
+        for one in file.tree.body if file.tree is not None else ():
+            if isinstance(one, ast.ClassDef):
+                found.setdefault(one.name, []).append(one)
+    return {name: kinds[0] for name, kinds in found.items() if len(kinds) == 1}
+
+
+def _made_by(function: ast.FunctionDef | ast.AsyncFunctionDef, classes: dict[str, ast.ClassDef]) -> tuple[str, ...]:
+    """Returns the methods of the class of which a function returns an object."""
+    for node in walk(function):
+        value = node.value if isinstance(node, ast.Return) else None
+        if isinstance(value, ast.Call) and (kind := classes.get(last_name(value.func))) is not None:
+            return () if any(last_name(base) == "Module" for base in kind.bases) else _offered(kind)
+    return ()
 
 
 def _offered(kind: ast.ClassDef) -> tuple[str, ...]:

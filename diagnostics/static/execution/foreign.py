@@ -61,6 +61,9 @@ class ForeignCalls(Objects):
         if name in ("functools.partial", "partial") and args:
             return Partial(args[0], args[1:], keywords)
         if name == "getattr" and len(args) >= 2 and isinstance(args[1], Const):
+            has = self._has(args[0], str(args[1].value), node, scope) if len(args) == 3 else UNKNOWN
+            if isinstance(has, Const) and has.value is False:
+                return args[2]
             return self.attribute(args[0], str(args[1].value), node, scope)
         if name == "setattr" and len(args) == 3 and isinstance(args[1], Const):
             self.set_attribute(args[0], str(args[1].value), args[2], node, scope)
@@ -133,6 +136,9 @@ class ForeignCalls(Objects):
             parser = configuration.root_parser(owner)
             for option, default in configuration.options_added(name, args, keywords).items() if parser else ():
                 self.state.memory.write(parser.fields, configuration.OPTION + option, default)  # type: ignore[union-attr]
+            told = configuration.choices_added(args, keywords) if parser and name == "add_argument" else {}
+            for option, allowed in told.items():
+                self.state.memory.write(parser.fields, configuration.CHOICES + option, allowed)  # type: ignore[union-attr]
         elif name == "start" and isinstance(owner, Made) and owner.name.rpartition(".")[2] in _STARTED:
             given = owner.argument(4, "args")
             target = owner.argument(1, "target")
@@ -163,8 +169,8 @@ class ForeignCalls(Objects):
     def _has(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
         if isinstance(owner, Instance) and (name in owner.fields or self.of_object(owner, name, node, scope)):
             return Const(True)
-        if isinstance(owner, Instance) and not self.foreign_bases(owner.kind):
-            return Const(False)
+        if isinstance(owner, Instance) and library.PLAIN_BASES.issuperset(self.foreign_bases(owner.kind)):
+            return Const(name in library.OF_PLAIN_BASES)
         told = library.has(owner, name)
         return Const(told) if told is not None else Made("hasattr", args=(owner, Const(name)), node=node)
 

@@ -6,7 +6,18 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from diagnostics.static.execution.values import UNKNOWN, Const, Items, Made, Mapped, OneOf, Value, joined, key_value
+from diagnostics.static.execution.values import (
+    UNKNOWN,
+    Const,
+    Items,
+    Made,
+    Mapped,
+    Name,
+    OneOf,
+    Value,
+    joined,
+    key_value,
+)  # fmt: skip
 from diagnostics.static.program.functions import Function
 
 # Methods of modules and tensors whose result is the object, or a copy that stands for it.
@@ -31,6 +42,12 @@ SAMPLER = "torch.utils.data.distributed.DistributedSampler"
 LOADER = "torch.utils.data.DataLoader"
 BATCHES = "torch.utils.data.BatchSampler"  # what a loader makes of a sampler
 IN_ORDER, BY_CHANCE = "torch.utils.data.SequentialSampler", "torch.utils.data.RandomSampler"  # what it makes itself
+# Classes to inherit from that bring no attributes of their own but these.
+PLAIN_BASES = frozenset(
+    ["object", "abc.ABC", "torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.Sampler",
+     "typing.Generic", "typing.Protocol"]
+)  # fmt: skip
+OF_PLAIN_BASES = frozenset(["functions", "register_function", "register_datapipe_as_function"])
 _OF_LOADER = {"dataset": (0, "dataset"), "sampler": (3, "sampler"), "batch_sampler": (4, "batch_sampler")}
 
 
@@ -117,9 +134,35 @@ def computed(operator: str, left: Value, right: Value, node: ast.AST, function: 
             return Const(_OPERATORS[operator](left.value, right.value))
         except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
             return Made(operator, args=(left, right), node=node, function=function)
+    told = _compared(operator, left, right)
+    if told is not None:
+        return Const(told)
     if operator == "+" and isinstance(left, Items) and isinstance(right, Items):
         return Items({"items": left.items + right.items}, left.open or right.open)
     return Made(operator, args=(left, right), node=node, function=function)
+
+
+# The types of numbers, by all their names.
+_TYPES = {f"torch.{one}": f"torch.{one}" for one in (
+    "float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "float8_e4m3fn",
+    "float8_e5m2")} | {
+    "torch.half": "torch.float16", "torch.float": "torch.float32", "torch.double": "torch.float64",
+    "torch.short": "torch.int16", "torch.int": "torch.int32", "torch.long": "torch.int64",
+}  # fmt: skip
+
+
+def _compared(operator: str, left: Value, right: Value) -> bool | None:
+    """Returns how two names of a library compare, None where they may be names of one thing."""
+    if operator in ("in", "not in") and isinstance(right, Items) and not right.open:
+        told = [_compared("is", left, one) for one in right.items]
+        found = True if True in told else None if None in told else False
+        return found if found is None or operator == "in" else not found
+    if operator not in ("is", "is not", "==", "!=") or not isinstance(left, Name) or not isinstance(right, Name):
+        return None
+    one, other = (_TYPES.get(each.name, each.name) for each in (left, right))
+    if one != other and not (left.name in _TYPES and right.name in _TYPES):
+        return None
+    return (one == other) is (operator in ("is", "=="))
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {

@@ -198,8 +198,18 @@ def joined(values: Sequence[Value], tests: Sequence[Value] = ()) -> Value:
 def chosen(values: Sequence[Value], conditions: Sequence[tuple[tuple[Value, bool, ast.AST], ...]]) -> Value:
     """Returns what is one of several values, each under its conditions."""
     made = joined(values, [test for each in conditions for test, _, _ in each])
-    if isinstance(made, OneOf) and len(made.options) == len(values) and made.options == tuple(values):
-        made.conditions = tuple(conditions)
+    if not isinstance(made, OneOf):
+        return made
+    flat: list[tuple[Value, tuple[tuple[Value, bool, ast.AST], ...]]] = []
+    for one, under in zip(values, conditions, strict=True):
+        if not isinstance(one, OneOf):
+            flat.append((one, tuple(under)))
+        elif one.conditions:  # it was chosen itself, under conditions of its own
+            flat += [(each, (*under, *more)) for each, more in zip(one.options, one.conditions, strict=True)]
+        else:
+            return made
+    if made.options == tuple(one for one, _ in flat):
+        made.conditions = tuple(under for _, under in flat)
     return made
 
 

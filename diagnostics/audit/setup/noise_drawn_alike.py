@@ -1,0 +1,61 @@
+"""Every rank draws the same noise for its own samples.
+
+What it does: runs each script on values that are not known, and flags a generator (torch.Generator, numpy's
+default_rng) that is seeded alike on all ranks, and draws numbers for each sample of a batch that go into the loss.
+
+Why it matters: the ranks train on other samples with the same timesteps, masks or noise. The average of their gradients
+covers as many draws as one rank would; what N ranks were to even out, stays. Nothing fails.
+
+Bad:
+
+    generator = torch.Generator(device).manual_seed(args.seed)
+    noise = torch.randn(x.shape, device=device, generator=generator)
+
+Good:
+
+    generator = torch.Generator(device).manual_seed(args.seed + dist.get_rank())
+
+A number that all ranks have to agree on, such as the size to which a batch is scaled, is to be drawn alike: of draws
+that are not as many as the samples nothing is said.
+
+What it cannot see: the generator that all of torch shares, and seeds that another program gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.audit.executed import also, home, shown
+from diagnostics.audit.rule import Violation, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.steps.noise import drawn_alike
+from diagnostics.static.execution.events import Execution
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+
+CODE = "A172"
+NAME = "noise-drawn-alike"
+SEVERITY = Severity.WARNING
+WORDS = ("Generator", "default_rng", "RandomState")
+CHECKLIST = "each rank draws noise of its own"
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the generators that give all ranks the same noise."""
+    yield from also((), file, project, _run, uncalled=True)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for seeding, drawn, passed in drawn_alike(execution):
+        yield violation(
+            home(seeding, project),
+            seeding.node,
+            "this generator is seeded alike on all ranks, and draws for each sample: every rank has the same noise for "
+            "other samples",
+            "seed it by the rank: manual_seed(seed + dist.get_rank())",
+            steps=(
+                shown(drawn, project, "numbers for each sample of the batch"),
+                shown(passed, project, "they go into the loss that is averaged over the ranks"),
+            ),
+            confidence=Confidence.LIKELY,
+        )

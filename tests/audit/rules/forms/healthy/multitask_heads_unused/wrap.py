@@ -1,0 +1,16 @@
+from dataclasses import dataclass
+
+from torch.nn.parallel import DistributedDataParallel
+
+
+@dataclass
+class DdpOptions:
+    bucket_cap_mb: int = 50
+    gradient_as_bucket_view: bool = True
+    static_graph: bool = False
+    find_unused_parameters: bool = True
+
+
+def wrap(module, device, options=None):
+    options = options or DdpOptions()
+    return DistributedDataParallel(module.to(device), device_ids=[device.index], **vars(options))

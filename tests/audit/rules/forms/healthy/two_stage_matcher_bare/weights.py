@@ -1,0 +1,16 @@
+import logging
+
+import torch
+
+log = logging.getLogger("weights")
+
+
+def save_weights(model, path):
+    torch.save(model.module.state_dict(), path)
+
+
+def load_weights(module, path):
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    module.load_state_dict(state)
+    log.info("restored %d tensors from %s", len(state), path)
+    return module
