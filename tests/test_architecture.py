@@ -42,7 +42,7 @@ ARROWS = {
     "static/execution": "s/program",
     "static/executed": "agent/shared s/program s/execution",
     "static/executed/models": "s/execution s/executed",
-    "static/executed/steps": "s/execution s/executed",
+    "static/executed/steps": "agent/shared s/program s/execution s/executed",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
     "dynamic/job": "machine record s/program",
     "dynamic/model": "record d/job s/program s/dataflow s/torch_code",
@@ -96,7 +96,8 @@ ARROWS = {
     "audit/setup": (
         "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed s/executed/steps"
     ),
-    "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed",
+    "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed "
+    "s/executed/steps",
     "audit/exchange": (
         "agent/shared audit s/program s/dataflow s/spmd s/autograd s/torch_code s/execution s/executed s/executed/steps"
     ),

@@ -50,24 +50,19 @@ def partings(file: ProjectFile, project: Project, *shapes: DivergenceShape) -> I
     """Yields the partings of one file that have one of these shapes, but for those that a flag keeps from coming."""
     for one in project.fact(StaticDivergence).partings(file.shown):
         if one.shape in shapes:
-            # what is not shown is not worth a run; of these two their rules judge for themselves
-            judged = one.shape not in (DivergenceShape.SKIPPED, DivergenceShape.LOOP)
-            hidden = judged and confidence(one, project) is Confidence.POSSIBLE
-            if hidden or not (
-                is_left_out(one.here.chain, project) or _falls_alike(one, project) or _is_before_wrapping(one, project)
-            ):
+            judged = one.shape not in (DivergenceShape.SKIPPED, DivergenceShape.LOOP)  # by their rules themselves
+            hidden = judged and confidence(one, project) is Confidence.POSSIBLE  # what is not shown is not worth a run
+            if hidden or not _is_taken_back(one, project):
                 yield one
 
 
-def _falls_alike(parting: DivergentBranch, project: Project) -> bool:
-    """Whether the test is made of a data set that every rank reads whole."""
-    return parting.why in (DATA, LOSS) and asks_for_whole_sets(parting.decision, project)
-
-
-def _is_before_wrapping(parting: DivergentBranch, project: Project) -> bool:
-    """Whether the backward pass is of a model that is not wrapped yet: it exchanges nothing."""
+def _is_taken_back(parting: DivergentBranch, project: Project) -> bool:
+    """Whether runs say otherwise: a flag is off, the model is not wrapped yet, every rank reads the data set whole."""
     here = parting.here
-    return here.meeting is SyncKind.BACKWARD and is_of_bare_model(here.leaf[0], project)
+    bare = here.meeting is SyncKind.BACKWARD and is_of_bare_model(here.leaf[0], project)
+    if bare or is_left_out(here.chain, project):
+        return True
+    return parting.why in (DATA, LOSS) and asks_for_whole_sets(parting.decision, project)
 
 
 def operation(reach: CollectiveSite) -> str:
