@@ -18,6 +18,7 @@ from diagnostics.cluster.incarnations import incarnations
 from diagnostics.cluster.joined_verdict import of_joined
 from diagnostics.cluster.one_record import JoinedRecord, joined_record
 from diagnostics.cluster.verdict import HEALTHY, ClusterVerdict, RankOfHost, names_of_hosts
+from diagnostics.core.errors import DoctorError
 from diagnostics.core.findings import Confidence
 from diagnostics.core.wording import shown_ranks
 from diagnostics.record.torch_messages import is_lost_peer
@@ -50,7 +51,7 @@ def merged(found: Sequence[HostReport], examine: Examine | None = None) -> Clust
         "reports": tuple(f"{one.path}/report.md" for one in told),
     }  # fmt: skip
     record = joined_record(hosts, offsets) if examine is not None else None
-    told_of_all = examine(record) if record is not None and examine is not None else ""
+    told_of_all = _examined(record, examine) if record is not None and examine is not None else ""
     if record is not None and told_of_all:
         whole = of_joined(
             json.loads(record.true_numbers(told_of_all)),
@@ -67,6 +68,14 @@ def merged(found: Sequence[HostReport], examine: Examine | None = None) -> Clust
     if victims:
         return _of_victims(victims, hosts, base)
     return ClusterVerdict(outcome="ok", words=_all_well(told), **base)
+
+
+def _examined(record: JoinedRecord, examine: Examine) -> str:
+    """Returns the report of the records as one job, "" where that came to no end: the hosts' own reports are there."""
+    try:
+        return examine(record)
+    except DoctorError:
+        return ""
 
 
 def _of_root(roots: Sequence[HostReport], victims: Sequence[HostReport], base: Mapping[str, Any]) -> ClusterVerdict:

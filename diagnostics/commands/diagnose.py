@@ -15,7 +15,7 @@ from diagnostics.cluster.host_report import is_shared, read_hosts
 from diagnostics.cluster.merge import merged
 from diagnostics.cluster.one_record import JoinedRecord
 from diagnostics.core.console import say, wants_colour
-from diagnostics.core.errors import DoctorError, UsageError, from_os_error
+from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
@@ -100,11 +100,7 @@ def _over_hosts(folders: tuple[Path, ...], report_dir: Path | None, *, as_json: 
 
 
 def _of_all_hosts(record: JoinedRecord) -> str:
-    """Returns the report of the hosts' records as one job, "" where there is none: their own reports are there."""
-    try:
-        return json_text(examine_record_in_time(record))
-    except DoctorError:
-        return ""
+    return json_text(examine_record_in_time(record))
 
 
 def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> str:

@@ -43,8 +43,8 @@ EXAMINES = AppliesTo.SUCCEEDED
 
 _COPIES = re.compile(r"\bdeepcopy\(")
 _KEPT = re.compile(
-    r"(?<![=!<>])=\s*(?:list|tuple|dict|sorted)\(.*\bnamed_parameters\(|=\s*(?:list|tuple)\(.*parameters\(|"
-    r"=\s*\[.*\bin\b.*parameters\("
+    r"(?<![=!<>])= ?(?:list|tuple|dict|sorted)\(.{0,80}\bnamed_parameters\(|= ?(?:list|tuple)\(.{0,80}parameters\(|"
+    r"= ?\[.{0,80}\bin\b.{0,80}parameters\("
 )
 _JUDGES = re.compile(
     r"eval|valid|test|score|accuracy|metric|error|sampl|infer|predict|monitor|benchmark", re.IGNORECASE
