@@ -235,3 +235,26 @@ def test_a_later_stage_refuses_what_another_model_has_trained(tmp_path: Path) ->
     assert said[0].startswith("error: the trained autoencoder is that of another model: its decoder.layers.0.key_value")
     assert len(said) == 2
     assert (tmp_path / "run/checkpoints/autoencoder.pt").read_bytes() == before
+
+
+def test_a_run_whose_data_have_become_others_is_not_gone_on_with_and_one_whose_file_was_copied_is(
+    tmp_path: Path,
+) -> None:
+    data, one_rank = write_data(tmp_path), ("--no-preflight", "--nproc", "1", "--stage", "autoencoder")
+    config = write_config(tmp_path)
+    done = ups("train", config, *one_rank, "--set", "stages.autoencoder.max_steps=2")
+    assert done.returncode == 0, done.stderr
+    os.utime(data, (1, 1))
+    again = ups("train", config, *one_rank, "--resume", "--set", "stages.autoencoder.max_steps=3")
+    assert (again.returncode, again.stdout.split(";")[0]) == (0, "completed: 1 ranks, 1 steps each"), again.stderr
+    with h5py.File(data, "r+") as file:
+        file["tensor"][...] *= 2.0
+    before = files(tmp_path / "run")
+    code, said = refused(tmp_path, *one_rank[1:], "--resume")
+    assert code == 2
+    assert said[-2].startswith(
+        "error: DIR/1D_Advection_Sols_beta0.4.hdf5 is not what the run in DIR/run was trained on: over its training "
+        "split the std of u was "
+    )
+    assert said[-1] == "  put the file back, or start another run: --set output.dir=..."
+    assert files(tmp_path / "run") == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import multiprocessing
 import os
 import signal
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
-from multiprocessing.util import get_temp_dir
+from multiprocessing.util import Finalize, get_temp_dir
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +177,7 @@ def _tidied_after_us() -> Removal:
         for one, handler in before.items():
             signal.signal(one, handler)
     removal = Removal(Path(get_temp_dir()))
-    atexit.register(removal.close)
+    Finalize(None, removal.close, exitpriority=-200)  # after Python's own, which complains where the folder is gone
     return removal
 
 

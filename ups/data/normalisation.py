@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,10 +59,11 @@ class Normalisation:
         """Returns 16 hex digits that change with any of the numbers."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
-    def save(self, path: Path) -> None:
-        """Writes the numbers as JSON, exactly: reading gives the same floats."""
+    def save(self, path: Path, data: Mapping[str, int] = {}) -> None:
+        """Writes the numbers as JSON, exactly: reading gives the same floats. `data`: what their file looked like."""
+        plain = self.to_dict() | ({"data": dict(data)} if data else {})
         try:
-            path.write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             raise from_os_error(error, action="cannot write the normalisation", path=path) from error
 

@@ -41,11 +41,15 @@ def variables(environ: Mapping[str, str], port: int | None) -> dict[str, str]:
 
 def first_node(nodes: str) -> str:
     """Returns the first of a list as Slurm shortens it: "gpu[03-07,9],login1" begins with gpu03."""
-    found = re.match(r"([^,\[]+)(?:\[([^\],-]+)[^\]]*\]([^,\[]*))?", nodes)
-    if found is None:
+    before, bracket, rest = nodes.partition("[")
+    if not bracket or "," in before:
+        first = before.partition(",")[0]
+    else:
+        numbers, _, after = rest.partition("]")
+        first = before + re.split("[,-]", numbers, maxsplit=1)[0] + re.split(r"[,\[]", after, maxsplit=1)[0]
+    if not first:
         raise ConfigError(f"SLURM_STEP_NODELIST is {nodes!r}, and names no node")
-    before, number, after = (part or "" for part in found.groups())
-    return before + number + after
+    return first
 
 
 def _port(environ: Mapping[str, str]) -> int:

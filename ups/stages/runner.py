@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import resource
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from ups.checkpointing.newest import newest
 from ups.checkpointing.state import Found
 from ups.config import UpsConfig
 from ups.data import ram_disk
-from ups.data.normalisation import Normalisation
+from ups.data.fields import data_file
 from ups.data.ram_disk import RamCopy
 from ups.data.several.problems import problems
 from ups.distributed import World, from_first, on_all_ranks
@@ -29,6 +29,7 @@ from ups.stages import ORDER
 from ups.stages.frozen import Trained
 from ups.stages.material import Material, gather
 from ups.stages.registry import make_stage, trained_autoencoder, trained_before
+from ups.stages.units import agreed_units
 from ups.strategies.admitted import refuse_what_does_not_fit
 from ups.tracking.jsonl import JsonLines
 from ups.train import Surroundings, train
@@ -53,7 +54,7 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
     last = newest(folder, world, display.say) if resume else None
     parts = problems(config)
     materials = {
-        task: gather(one, partial(_agreed_normalisation, RunFolder(one.output.dir), world))
+        task: gather(one, partial(agreed_units, RunFolder(one.output.dir), data_file(one.data), world))
         for task, one in parts.items()
     }
     if "operator" in plan.stages:
@@ -144,20 +145,6 @@ def _stage(
     if copies:
         config = replace(config, cache=replace(config.cache, dir=copies[""].folder))
     return make_stage(name, config, world.device, materials[""], trained[""], cached=bool(copies))
-
-
-def _agreed_normalisation(folder: RunFolder, world: World, compute: Callable[[], Normalisation]) -> Normalisation:
-    """Computed once, by rank 0, and kept: a resumed run and a second stage go on in the same units."""
-    plain = None
-    if world.is_first:
-        if folder.normalisation.exists():
-            found = Normalisation.load(folder.normalisation)
-        else:
-            found = compute()
-            folder.root.mkdir(parents=True, exist_ok=True)  # of one of several problems
-            found.save(folder.normalisation)
-        plain = found.to_dict()
-    return Normalisation.from_dict(from_first(plain, world))
 
 
 def _left_to_do(stages: Sequence[str], last: Found | None) -> list[str]:
