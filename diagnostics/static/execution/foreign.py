@@ -169,8 +169,10 @@ class ForeignCalls(Objects):
     def _has(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
         if isinstance(owner, Instance) and (name in owner.fields or self.of_object(owner, name, node, scope)):
             return Const(True)
-        if isinstance(owner, Instance) and library.PLAIN_BASES.issuperset(self.foreign_bases(owner.kind)):
-            return Const(name in library.OF_PLAIN_BASES)
+        handed_on = isinstance(owner, Instance) and self.of_object(owner, "__getattr__", node, scope) is not None
+        if isinstance(owner, Instance) and not handed_on:
+            if library.PLAIN_BASES.issuperset(self.foreign_bases(owner.kind)):
+                return Const(name in library.OF_PLAIN_BASES)
         told = library.has(owner, name)
         return Const(told) if told is not None else Made("hasattr", args=(owner, Const(name)), node=node)
 
