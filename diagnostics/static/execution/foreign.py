@@ -169,10 +169,15 @@ class ForeignCalls(Objects):
     def _has(self, owner: Value, name: str, node: ast.AST, scope: Scope) -> Value:
         if isinstance(owner, Instance) and (name in owner.fields or self.of_object(owner, name, node, scope)):
             return Const(True)
-        if isinstance(owner, Instance) and library.PLAIN_BASES.issuperset(self.foreign_bases(owner.kind)):
+        if isinstance(owner, Instance) and self._is_known_whole(owner, node, scope):
             return Const(name in library.OF_PLAIN_BASES)
         told = library.has(owner, name)
         return Const(told) if told is not None else Made("hasattr", args=(owner, Const(name)), node=node)
+
+    def _is_known_whole(self, owner: Instance, node: ast.AST, scope: Scope) -> bool:
+        """Whether an object has no attributes but those that the project gives it: it hands on none of another's."""
+        handed_on = self.of_object(owner, "__getattr__", node, scope) is not None
+        return not handed_on and library.PLAIN_BASES.issuperset(self.foreign_bases(owner.kind))
 
     def _is_instance(self, value: Value, kinds: Value, node: ast.AST) -> Value:
         wanted = kinds.items if isinstance(kinds, Items) else (kinds,)
