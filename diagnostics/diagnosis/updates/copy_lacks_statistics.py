@@ -40,7 +40,7 @@ CLASS = "state-not-kept"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
-_PAIRS = re.compile(r"\bzip\(.*parameters\(.*parameters\(")
+_PAIRS = re.compile(r"\bzip\([^()]{0,60}parameters\(.{0,60}parameters\(")
 _UPDATES = re.compile(r"\.(?:lerp_|copy_|mul_|add_)\(")
 
 
