@@ -10,6 +10,7 @@ import sys
 import weakref
 
 from ..part import Part, is_due
+from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
 from . import model_numbers
 
@@ -55,7 +56,8 @@ class JudgedCopies(Part):
         learner = self._learners.get(root.core)
         if self._graded():
             if learner is None or learner.ref() is None:
-                self._begin(root)
+                with tensor_samples.unseen():
+                    self._begin(root)
         elif learner is not None and learner.ref() is not None:
             if not learner.evaluated:
                 learner.evaluated = True
@@ -75,7 +77,8 @@ class JudgedCopies(Part):
             model = root.inner()
             if model is None or len(self._copies) >= MOST:
                 return
-            copy = self._copies[root.core] = Copy(model)
+            with tensor_samples.unseen():
+                copy = self._copies[root.core] = Copy(model)
         steps = self.marks.steps
         if copy.step == steps or copy.teaches:
             return
@@ -83,7 +86,8 @@ class JudgedCopies(Part):
         if before and steps - before < APART:
             copy.teaches = True
         elif steps:
-            self._look(copy, copy.ref(), root)
+            with tensor_samples.unseen():
+                self._look(copy, copy.ref(), root)
 
     def _look(self, copy, model, root):
         copy.rounds += 1

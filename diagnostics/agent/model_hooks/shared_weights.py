@@ -13,6 +13,7 @@ from ..frames import is_library
 from ..imports import when_imported
 from ..part import Part
 from ..patching import wrap_method
+from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
 
 MODULE = "torch.nn.modules.module"
@@ -48,8 +49,9 @@ class SharedWeights(Part):
         """Looks whether both modules still hold one parameter."""
         if self._ties and not followed.index and followed.count in LOOKS:
             held = {id(one) for group in optimizer.param_groups for one in group["params"]}
-            for (_, name), (ref, first, first_name, at) in self._ties.items():
-                self._compare((first(), first_name), (ref(), name), held, followed, at)
+            with tensor_samples.unseen():
+                for (_, name), (ref, first, first_name, at) in self._ties.items():
+                    self._compare((first(), first_name), (ref(), name), held, followed, at)
 
     def _compare(self, first, second, held, followed, at):
         one, other = (_parameter_of(*place) for place in (first, second))
