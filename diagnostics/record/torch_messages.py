@@ -56,6 +56,8 @@ WAIT_ENDED = re.compile("|".join((*_RAN_OUT, *_STORE_GONE)), _FLAGS)
 _LOST_PEER_IN_ANY_WORDS = re.compile("|".join((*_CONNECTION_LOST, *_NO_ANSWER, *_BACKENDS_WORDS)), _FLAGS)
 # Said by the side that found the disagreement, which is not the side that made it: never only a lost peer.
 _FOUND_A_FAULT = re.compile(r"mismatch|op\.preamble|Detected", re.IGNORECASE)
+# The rank whose failure torch.distributed.checkpoint gathered, and raises on all of them.
+FAILED_ON_RANK = re.compile(r"^Traceback \(most recent call last\): \(RANK (\d{1,6})\)$", re.MULTILINE)
 # Whom monitored_barrier misses.
 NOT_AT_THE_BARRIER = re.compile(r"Ranks? ([\d, ]{1,400}?) failed to pass monitoredBarrier", re.IGNORECASE)
 

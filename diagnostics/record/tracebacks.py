@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from diagnostics.core.frame import Frame
@@ -15,7 +15,8 @@ from diagnostics.core.frame_owners import NOWHERE, Homes
 
 _PREFIX = re.compile(r"^(?:\[(?:rank|default)\d+\]: ?|\d{1,5}: (?=Traceback|  File|[A-Z]\w*(?:Error|Exception)))")
 _MARGIN = re.compile(r"^ {2,80}\| ?")  # before the lines of an exception group
-_HEAD = re.compile(r"^\s*(?:Original )?Traceback \(most recent call last\):$")
+# torch.distributed.checkpoint puts the rank behind the head of each traceback that it gathered from another one.
+_HEAD = re.compile(r"^\s*(?:Original )?Traceback \(most recent call last\):(?: \(RANK (\d{1,6})\))?$")
 _HEAD_WORDS = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^\s*File "(.{1,1000})", line (\d{1,9})(?:, in (.{1,300}))?$')
 _LAST = re.compile(r"^\s{0,8}([A-Za-z_][\w.]{0,200})(?:: (.*))?$")
@@ -27,13 +28,17 @@ MAX_MESSAGE_LINES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TracebackText:
-    """One exception, frames innermost first. `earlier` is what it followed from, `raised_from` if by `raise from`."""
+    """One exception, frames innermost first. `earlier` is what it followed from, `raised_from` if by `raise from`.
+
+    `rank` is the one it was raised on, where the text that carries it says so.
+    """
 
     type: str
     message: str
     frames: tuple[Frame, ...]
     earlier: TracebackText | None = None
     raised_from: bool = False
+    rank: int | None = None
 
     @property
     def first(self) -> TracebackText:
@@ -60,21 +65,16 @@ def tracebacks(text: str, homes: Homes = NOWHERE) -> tuple[TracebackText, ...]:
         stripped = lines[index].strip()
         if stripped in (_CAUSE, _CONTEXT):
             link = stripped
-        elif _HEAD.match(lines[index]):
+        elif head := _HEAD.match(lines[index]):
             one, index = _read(lines, index + 1, homes)
             if one is not None:
                 earlier = found.pop() if link and found else None
-                found.append(_linked(one, earlier, link == _CAUSE))
+                rank = int(head[1]) if head[1] else None
+                found.append(replace(one, earlier=earlier, raised_from=link == _CAUSE, rank=rank))
             link = ""
             continue
         index += 1
     return tuple(found)
-
-
-def _linked(one: TracebackText, earlier: TracebackText | None, raised_from: bool) -> TracebackText:
-    return TracebackText(
-        type=one.type, message=one.message, frames=one.frames, earlier=earlier, raised_from=raised_from
-    )
 
 
 def _read(lines: Sequence[str], index: int, homes: Homes) -> tuple[TracebackText | None, int]:

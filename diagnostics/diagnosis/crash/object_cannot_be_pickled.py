@@ -23,8 +23,8 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.file_errors import calls_load
-from diagnostics.dynamic.failures.pickling_purpose import TO_RANKS, pickling_purpose
-from diagnostics.dynamic.failures.root_exception import RootException, locations_of, root_exception
+from diagnostics.dynamic.failures.pickling_purpose import TO_FILE, TO_RANKS, pickling_purpose
+from diagnostics.dynamic.failures.root_exception import RootException, locations_of, raised_on, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     ended_s,
@@ -109,7 +109,8 @@ def _children(job: Job) -> list[JobProcess]:
     return [one for one in job.processes if one.failed and one.uncaught is not None]
 
 
-def _match(job: Job, process: JobProcess, error: RootException, thing: str) -> Match:
+def _match(job: Job, carrier: JobProcess, error: RootException, thing: str) -> Match:
+    process, purpose = raised_on(job, carrier, error), pickling_purpose(job, error.frame)
     made = _definition(job, thing)
     lines = locations_of(job, error)
     if not lines and (parent := job.of_pid(process.parent_pid)) is not None and parent.agent is not None:
@@ -126,23 +127,27 @@ def _match(job: Job, process: JobProcess, error: RootException, thing: str) -> M
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(names_of([process]))} could not {pickling_purpose(job, error.frame)}{at}: {what}{where}",
+        title=f"{sentence(names_of([process]))} could not {purpose}{at}: {what}{where}",
         evidence=[
             end_evidence(process),
             *path_evidence(job, error.text, error.frames or error.path),
             *(source_evidence(job, made) if made is not None else ()),
         ],
-        fix=Fix(
-            text=f"leave {thing} out of what is sent: numbers, texts and tensors, or functions of an importable module"
-            if pickling_purpose(job, error.frame) == TO_RANKS
-            else f"define {thing} at the top of an importable module"
-            if missing or "<" in thing or "local" in error.message
-            else f"make {thing} in the child (first use, or worker_init_fn), and leave it out in __getstate__"
-        ),
+        fix=Fix(text=_advice(purpose, error, thing, missing)),
         locations=locations,
-        explains=[error.process.pid],
+        explains=[error.process.pid, carrier.pid],
         began_s=error.at_s,
     )
+
+
+def _advice(purpose: str, error: RootException, thing: str, missing: bool) -> str:
+    if purpose == TO_RANKS:
+        return f"leave {thing} out of what is sent: numbers, texts and tensors, or functions of an importable module"
+    if missing or "<" in thing or "local" in error.message:
+        return f"define {thing} at the top of an importable module"
+    if purpose == TO_FILE:
+        return f"leave {thing} out of what is saved, in state_dict() or __getstate__, and make it anew after loading"
+    return f"make {thing} in the child (first use, or worker_init_fn), and leave it out in __getstate__"
 
 
 def _definition(job: Job, thing: str) -> Frame | None:

@@ -16,7 +16,13 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.root_exception import RootException, advice, locations_of, root_exception
+from diagnostics.dynamic.failures.root_exception import (
+    RootException,
+    advice,
+    locations_of,
+    raised_on,
+    root_exception,
+)
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
     module_of,
@@ -47,7 +53,7 @@ def match(job: Job) -> Match | None:
     others = [process for process in job.ranks if process not in primary_failures(job)]
     ends += [(process, found) for process in others if (found := root_exception(job, process)) is not None]
     alike = [(process, found) for process, found in ends if _same(first, found)]
-    processes = [process for process, _ in alike]
+    processes = list({one.pid: one for one in (raised_on(job, *end) for end in alike)}.values())
     locations = locations_of(job, first)
     module = module_of(processes[0])
     said = first.root_text if len(first.root_text) <= SHOWN_MESSAGE else f"{first.root_text[:SHOWN_MESSAGE]}..."
@@ -65,7 +71,7 @@ def match(job: Job) -> Match | None:
         locations=locations,
         module=module,
         confidence=Confidence.CONFIRMED if locations else Confidence.LIKELY,
-        explains=[found.process.pid for _, found in alike],
+        explains=[one.pid for process, found in alike for one in (process, found.process)],
         began_s=first.at_s,
         generic=True,
     )

@@ -12,7 +12,8 @@ from diagnostics.static.program.ast_walk import walk
 
 TO_RANKS = "send an object to other ranks"
 _SENDS = {row.name for row in TABLE if row.pickled}
-_WRITES = {"save", "dump", "dumps"}
+TO_FILE = "write an object"
+_WRITES = {"save", "async_save", "dump", "dumps"}
 
 
 def pickling_purpose(job: Job, frame: Frame | None) -> str:
@@ -21,4 +22,4 @@ def pickling_purpose(job: Job, frame: Frame | None) -> str:
     called = {called_name(node) for node in walk(statement) if isinstance(node, ast.Call)} if statement else set()
     if called & _SENDS:
         return TO_RANKS
-    return "write an object" if called & _WRITES else "hand an object to a new process"
+    return TO_FILE if called & _WRITES else "hand an object to a new process"

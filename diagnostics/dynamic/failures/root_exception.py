@@ -1,7 +1,7 @@
 """The exception at the bottom of a failure, and its lines in the job's own files. Pure.
 
-What ended a rank may only carry what happened elsewhere: in a data worker, in a spawned child, in a process pool, or
-before a `raise ... from`.
+What ended a rank may only carry what happened elsewhere: in a data worker, in a spawned child, in a process pool, on
+another rank that told of it, or before a `raise ... from`.
 
 What to do about an exception, by what its text says; only where the text itself proves it.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path, user_frames
@@ -77,7 +77,7 @@ class RootException:
     `before` is the path of the exception that this one followed from, `before_first` whether that one is the cause.
     """
 
-    process: JobProcess  # where it was raised: the data worker, the spawned child
+    process: JobProcess  # where it was raised: the data worker, the spawned child, the rank that told the others
     type: str
     message: str
     frames: tuple[Frame, ...]
@@ -137,6 +137,11 @@ def _own_texts(job: Job, process: JobProcess) -> list[TracebackText]:
     ]
 
 
+def raised_on(job: Job, carrier: JobProcess, found: RootException) -> JobProcess:
+    """Returns the rank that raised it, of one that another told of its failure; a worker's exception is its rank's."""
+    return found.process if found.process in job.ranks else carrier
+
+
 def of_raised(job: Job, process: JobProcess, raised: ExceptionRecord) -> RootException:
     """Returns one recorded exception as an origin, with what it followed from where the output tells."""
     return _with_chain(job, process, raised)
@@ -163,6 +168,9 @@ def _carried(job: Job, process: JobProcess, raised: ExceptionRecord) -> RootExce
             if it.type.rpartition(".")[2] == worker[1].rpartition(".")[2]:
                 return _with_chain(job, one, it)
         return _inner_text(job, process, raised, raised.message[worker.end() :])
+    if gathered := [text for text in _inner_texts(job, process, raised, raised.message) if text.rank is not None]:
+        own = next((text for text in gathered if text.rank == process.rank), gathered[0])
+        return _told_by_rank(job, process, own)
     if PASSED_ON.search(raised.type) or IN_CHILD.search(raised.message):
         for one in job.children_of(process):
             if (
@@ -185,14 +193,32 @@ def _member(process: JobProcess, raised: ExceptionRecord) -> ExceptionRecord | N
 
 
 def _inner_text(job: Job, process: JobProcess, raised: ExceptionRecord, message: str) -> RootException | None:
-    """Returns the traceback inside a message; from the process's output where the message was cut."""
-    texts = tracebacks(message, job.homes)
-    if not texts:
-        printed = tracebacks(written_by(job, process), job.homes)
-        holds = raised.message.partition("\n")[0]
-        at = next((i for i, one in enumerate(printed) if holds and holds in one.message), None)
-        texts = printed[at + 1 : at + 2] if at is not None else ()
+    """Returns the traceback inside a message as an origin."""
+    texts = _inner_texts(job, process, raised, message)
     return _of_text(job, process, texts[-1]) if texts else None
+
+
+def _inner_texts(
+    job: Job, process: JobProcess, raised: ExceptionRecord, message: str
+) -> tuple[TracebackText, ...]:
+    """Returns the tracebacks inside a message; the one from the process's output where the message was cut."""
+    if texts := tracebacks(message, job.homes):
+        return texts
+    printed = tracebacks(written_by(job, process), job.homes)
+    holds = raised.message.partition("\n")[0]
+    at = next((i for i, one in enumerate(printed) if holds and holds in one.message), None)
+    return printed[at + 1 : at + 2] if at is not None else ()
+
+
+def _told_by_rank(job: Job, process: JobProcess, text: TracebackText) -> RootException:
+    """Returns what a rank told the others of: `process`, which raised it as well, may be one of these.
+
+    What was raised below library code alone is placed where that rank called the library.
+    """
+    teller = next((rank for rank in job.ranks if rank.rank == text.rank), process)
+    found = _of_text(job, teller, text)
+    called = teller.uncaught or process.uncaught
+    return found if found.frames or called is None else replace(found, frames=called.user_path)
 
 
 def _of_text(job: Job, process: JobProcess, text: TracebackText) -> RootException:

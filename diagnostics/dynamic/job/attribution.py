@@ -13,7 +13,7 @@ from diagnostics.core.wording import last_lines
 from diagnostics.dynamic.job.job import ExceptionSource, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_list import words
 from diagnostics.dynamic.job.rank_ends import SEARCHED_LINES
-from diagnostics.record.torch_messages import LOST_PEER, is_lost_peer
+from diagnostics.record.torch_messages import FAILED_ON_RANK, LOST_PEER, is_lost_peer
 
 ENDED_BY_OTHERS = ("doctor", "launcher")
 _ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT)
@@ -71,11 +71,23 @@ def _culprits(ranks: Sequence[JobProcess], output: str) -> list[JobProcess]:
     own = [process for process in failed if _failed_by_itself(process) and not _was_interrupted(process, failed)]
     acted = [process for process in own if not lost_its_peer(process, output)]
     if acted:
+        acted = _where_it_failed(ranks, acted)
         acted = [process for process in acted if not _ended_itself_for_another(process, acted)]
         return [process for process in acted if not _also_lost_a_peer(process)] or acted
     if own:
         return _left_early(ranks, own) or _laggards(ranks, own) or own
     return []
+
+
+def _where_it_failed(ranks: Sequence[JobProcess], acted: Sequence[JobProcess]) -> list[JobProcess]:
+    """Returns them with the ranks that failed in place of those that they only told of it: these raise it as well."""
+    found: list[JobProcess] = []
+    for process in acted:
+        text = process.uncaught.message if process.uncaught is not None else ""
+        told_of = {int(rank) for rank in FAILED_ON_RANK.findall(text)}
+        tellers = [rank for rank in ranks if rank.rank in told_of]
+        found += [process] if process.rank in told_of or not tellers else tellers
+    return list({id(process): process for process in found}.values())
 
 
 def _ended_itself_for_another(process: JobProcess, failed: Sequence[JobProcess]) -> bool:
