@@ -15,6 +15,7 @@ from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch, D
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_diagnosis, unlike_halves
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.held_exceptions import caught_text, held_text
+from diagnostics.dynamic.divergence.out_of_place import WhyOutOfPlace
 from diagnostics.dynamic.divergence.rank_partition import user_stack
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import waits_of_threads
@@ -33,10 +34,21 @@ _OF_THREADS = Fix(
     text="give the thread a process group of its own (dist.new_group), or wait for it before the next collective of "
     "its group: which thread comes first is left to chance on each rank"
 )
-_OF_FINALIZER = Fix(
-    text="make no collective in a finalizer (__del__, weakref.finalize): each rank frees its objects in its own time; "
-    "release them by a call that all ranks make at one place"
-)
+_OUT_OF_PLACE = {
+    WhyOutOfPlace.FINALIZER: Fix(
+        text="make no collective in a finalizer (__del__, weakref.finalize): each rank frees its objects in its own "
+        "time; release them by a call that all ranks make at one place"
+    ),
+    WhyOutOfPlace.NOT_SHADOWED: Fix(
+        text="make no collective of your own between `with Join(...)` and its end: collect on each rank, and "
+        "communicate behind it; or give Join a Joinable whose hook answers this one as well"
+    ),
+}
+_SAID_OF = {
+    WhyOutOfPlace.FINALIZER: "is in a finalizer, which each rank runs when it frees the object",
+    WhyOutOfPlace.NOT_SHADOWED: "is a collective of the program's own, which no rank answers that has run out of "
+    "inputs: Join answers only what its modules and optimizers exchange",
+}
 
 
 def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix) -> Match | None:
@@ -70,8 +82,10 @@ def proved_hang(job: Job, *, code: str, name: str, failure_class: str, fix: Fix)
 
 def _fix(job: Job, process: DeadlockDiagnosis, usual: Fix) -> Fix:
     if not process.held:
-        if process.by_threads or process.in_finalizer:
-            return _OF_THREADS if process.by_threads else _OF_FINALIZER
+        if process.by_threads:
+            return _OF_THREADS
+        if process.out_of_place is not None:
+            return _OUT_OF_PLACE[process.out_of_place.why]
         decided = process.decisions[0] if process.decisions and process.locations[0] in process.decided else None
         return agreement_fix(job, decided, process.deadlock.positions, usual)
     first, raised = process.held[0]
@@ -114,8 +128,8 @@ def _title(job: Job, process: DeadlockDiagnosis) -> str:
     told = "; ".join(sentence(one) if not index else one for index, one in enumerate(parties))
     decided = process.decisions[0] if process.decisions and not process.held else None
     line = f". Their ways part at {job.line(decided.frame)}: {decided.text}" if decided is not None else ""
-    if decided is not None and process.in_finalizer:
-        line = f". {job.line(decided.frame)} is in a finalizer, which each rank runs when it frees the object"
+    if decided is not None and process.out_of_place is not None:
+        line = f". {job.line(decided.frame)} {_SAID_OF[process.out_of_place.why]}"
     end = "it can never go on" if len(process.deadlock.ranks) == 1 else "none of them can ever go on"
     if process.deadlock.presumed:
         end = "nothing came of that any more"

@@ -16,10 +16,10 @@ from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, find_deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
-from diagnostics.dynamic.divergence.finalizers import finalizer_of
 from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
 from diagnostics.dynamic.divergence.named_rank import named_rank
+from diagnostics.dynamic.divergence.out_of_place import OutOfPlace, WhyOutOfPlace, out_of_place
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
@@ -49,7 +49,7 @@ class DeadlockDiagnosis:
     met: tuple[RankState, ...] = ()  # in the calls that met and did not fit, where ranks went through them
     held: tuple[tuple[RankState, ExceptionRecord], ...] = ()  # ranks that wait with an exception on its way out
     by_threads: bool = False  # all wait in the same calls, which threads of theirs made in different orders
-    in_finalizer: bool = False  # one waits where an object of its is freed: the first of `decisions`
+    out_of_place: OutOfPlace | None = None  # what is wrong with the call that is the first of `decisions`
 
 
 _latest: list[tuple[Job, DeadlockDiagnosis | None]] = []  # several signatures ask about one job, one after the other
@@ -91,11 +91,12 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
         *(_line(job, raised.user_path[0], StatementKind.RAISES) for _, raised in held),
         *(one for each in said[:2] for one in each),
     )
-    freed = [] if held else [at for one in deadlock.positions if (at := finalizer_of(job, one)) is not None]
-    told = (*(_line(job, frame, StatementKind.CALLS) for frame in freed[:1]), *lines)
+    found_out = None if held else out_of_place(job, deadlock.positions)
+    told = (*((_line(job, found_out.frame, StatementKind.CALLS),) if found_out is not None else ()), *lines)
     # Where each rank takes the items of a set in an order of its own, none went another way than it should.
     ordered = bool(lines) and lines[0].tainted_by == ORDER and lines[0].kind is StatementKind.LOOP
     ranks = tuple(one.rank for one in deadlock.positions)
+    by_design = found_out is not None and found_out.why is WhyOutOfPlace.NOT_SHADOWED  # that they parted
     stands = [job.line(frame) for one in (*deadlock.positions, *deadlock.gone) for frame in user_stack(job, one)[:1]]
     stands += [job.line(frame) for one in deadlock.positions for _, frame in waits_of_threads(job, one)]
     apart = [one for split in found for one in split.here] if not threads else deadlock.positions
@@ -104,15 +105,15 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
         failure_class=MISSING if held else MISMATCH if ordered else _class(deadlock, found),
-        culprits=tuple(one.rank for one, _ in held) or (ranks if ordered else _culprits(job, deadlock, found, lines)),
+        culprits=tuple(one.rank for one, _ in held) or (ranks if ordered or by_design else _culprits(job, deadlock, found, lines)),
         decisions=told,
         decided=tuple(job.line(one.frame) for one in told),
-        certain=bool(held) or (bool(said) and is_unique(said[0]) and len(found) == 1 and not freed),
+        certain=bool(held) or (bool(said) and is_unique(said[0]) and len(found) == 1 and found_out is None),
         locations=_ordered(job, deadlock, [job.line(one.frame) for one in told], [*odd, *stands]),
         splits=found,
         held=held,
         by_threads=threads,
-        in_finalizer=bool(freed),
+        out_of_place=found_out,
     )
 
 
