@@ -32,7 +32,7 @@ HIGHEST = WEIGHTS[RANK] + 2 * STRENGTH + _NEAR
 _HANDLES, _SEEN, _INSIDE = 56, 86, 16  # a handler; one that is known to have caught; the wait stands in it
 _OBSERVED = 100  # the values of the waiting ranks send them apart there
 _REFUTED = 1  # they send a rank the other way than it went
-_RAISES_UNSEEN, _PLAIN_TEST, _PLAIN_LOOP, _COUNTED_LOOP, _CALLS = 6, 14, 30, 4, 8
+_RAISES_UNSEEN, _PLAIN_TEST, _SIZE_TEST, _PLAIN_LOOP, _COUNTED_LOOP, _CALLS = 6, 14, 34, 30, 4, 8
 _DATA_LOOP = 36  # how many batches a rank has: always possible, seldom the reason
 _JUMPS = {
     NodeKind.BREAK: StatementKind.LEAVES_LOOP,
@@ -140,7 +140,22 @@ def _test(candidate: Branching, taints: RankTaint) -> tuple[StatementKind, Taint
         taint = taints.of(node.statement.subject, function)
     if "__name__" in ast.unparse(node.syntax) if isinstance(node.syntax, ast.Compare) else False:
         return kind, None, -1
-    return kind, taint, taint.weight if taint is not None else _PLAIN_TEST
+    plain = _SIZE_TEST if _jumping_arms(node) and _asks_size(node.syntax, function) else _PLAIN_TEST
+    return kind, taint, taint.weight if taint is not None else plain
+
+
+def _asks_size(test: ast.AST | None, function: Function) -> bool:
+    """Whether a test reads how large something is that its function was handed, or takes from a loop: a short batch."""
+    loops = [one for one in function.own_nodes if isinstance(one, (ast.For, ast.AsyncFor))]
+    items = {one.id for loop in loops for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+    given = items | (set(function.parameters) - {"self", "cls"})
+    sizes = [
+        one.args[0] if isinstance(one, ast.Call) and one.args else one
+        for one in (ast.walk(test) if test is not None else ())
+        if (isinstance(one, ast.Call) and last_name(one.func) == "len")
+        or (isinstance(one, ast.Attribute) and one.attr in ("shape", "size", "numel"))
+    ]
+    return any(isinstance(name, ast.Name) and name.id in given for one in sizes for name in ast.walk(one))
 
 
 def _loop(candidate: Branching, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:

@@ -21,6 +21,7 @@ from diagnostics.dynamic.divergence.localisation import divergence_points, is_un
 from diagnostics.dynamic.divergence.named_rank import named_rank
 from diagnostics.dynamic.divergence.out_of_place import OutOfPlace, WhyOutOfPlace, out_of_place
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
+from diagnostics.dynamic.divergence.same_turn import without_whole_loops
 from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
@@ -84,7 +85,7 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
     threads = by_thread_order(job, waited)
     # Which thread comes first is no way that a rank goes, and two that meet have not parted.
     found = () if threads or unlike_halves(deadlock) else partitions(job, deadlock, positions)
-    said = [divergence_points(job.sources, split.parting, job.agent_folders) for split in found]
+    said = [_decisions(job, split, deadlock) for split in found]
     all_of_it = (*deadlock.positions, *deadlock.gone)
     held = tuple((one, raised) for one in all_of_it if (raised := held_by(job, one)) is not None)
     lines = (
@@ -115,6 +116,15 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
         by_threads=threads,
         out_of_place=found_out,
     )
+
+
+def _decisions(job: Job, split: RankPartition, deadlock: Deadlock) -> tuple[DivergencePoint, ...]:
+    """Returns where the ways can part, best first, without loops that all are in the same turn of."""
+    points = divergence_points(job.sources, split.parting, job.agent_folders)
+    waiting = {one.rank: one.wait.path for one in deadlock.positions if one.wait is not None}
+    here = [path for rank, path in waiting.items() if rank in split.parting.here]
+    there = [path for rank, path in waiting.items() if rank not in split.parting.here]
+    return without_whole_loops(job.sources, points, here, there) or points
 
 
 def _line(job: Job, frame: Frame, kind: StatementKind) -> DivergencePoint:
