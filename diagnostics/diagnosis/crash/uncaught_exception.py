@@ -16,6 +16,7 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.raced_paths import raced_advice
 from diagnostics.dynamic.failures.root_exception import (
     RootException,
     advice,
@@ -67,7 +68,7 @@ def match(job: Job) -> Match | None:
         failure_class=CLASS,
         title=f"{sentence(names_of(processes))} raised{place}{inside}: {said}",
         evidence=_evidence(job, first, processes),
-        fix=Fix(text=advice(first.root_text, locations[0] if locations else "", module)),
+        fix=Fix(text=raced_advice(job, first) or advice(first.root_text, locations[0] if locations else "", module)),
         locations=locations,
         module=module,
         confidence=Confidence.CONFIRMED if locations else Confidence.LIKELY,
