@@ -63,6 +63,15 @@ def test_ranks_that_raised_at_the_same_line_are_all_culprits() -> None:
     assert told(found) == ("python-exception", (0, 1), ("data.py:9", "train.py:4"))
 
 
+def test_a_rank_that_only_lost_its_peer_at_the_line_where_that_one_failed_is_no_culprit() -> None:
+    own, lost = "RuntimeError: returned an invalid gradient at index 0", "RuntimeError: Connection closed by peer [::1]:5"
+    one = a_process(1, rank=1, code=1, raised=(raised(own, "train.py:4"),))
+    two = a_process(2, rank=0, code=1, raised=(raised(lost, "train.py:4"),))
+    assert told(uncaught_exception.match(a_job(two, one, culprits=blame((one, two))[0]))) == (
+        "python-exception", (1,), ("train.py:4",),
+    )  # fmt: skip
+
+
 def test_an_exception_raised_from_another_one_is_told_by_the_first() -> None:
     text = (
         "Traceback (most recent call last):\n  File \"data.py\", line 3, in load\n    x\nKeyError: 'nu'\n\n"

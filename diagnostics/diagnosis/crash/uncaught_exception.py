@@ -34,6 +34,7 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.record.torch_messages import is_lost_peer
 
 CODE = "D201"
 NAME = "uncaught-exception"
@@ -79,8 +80,11 @@ def match(job: Job) -> Match | None:
 
 
 def _same(one: RootException, other: RootException) -> bool:
-    """Whether two ranks fell over the same line: the values in the message may differ."""
-    return (one.type, one.frame) == (other.type, other.frame)
+    """Whether two ranks fell over the same line: the values in the message may differ.
+
+    In one line, a backward say, one rank may fail by itself and the other for the lost connection to it.
+    """
+    return (one.type, one.frame, is_lost_peer(one.text)) == (other.type, other.frame, is_lost_peer(other.text))
 
 
 def _evidence(job: Job, found: RootException, processes: Sequence[JobProcess]) -> list[Evidence]:
