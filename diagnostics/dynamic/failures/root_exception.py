@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path, user_frames
 from diagnostics.core.wording import distinct
+from diagnostics.dynamic.failures.autograd_functions import backward_in_error
 from diagnostics.dynamic.job.evidence import PASSED_ON, written_by
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.record.torch_messages import LOST_PEER
@@ -152,6 +153,8 @@ def locations_of(job: Job, found: RootException) -> tuple[str, ...]:
     own = [job.line(frame) for frame in found.frames]
     before = [job.line(frame) for frame in found.before]
     named_in_text = [f"{shown_path(m[1], job.facts.cwd)}:{m[2]}" for m in _CONFIG_PLACE.finditer(found.message)]
+    backward = backward_in_error(job, found.message)
+    named_in_text += [job.line(backward)] if backward is not None else []
     lines = [*before[:1], *own[:1], *own[1:3]] if found.before_first else [*own[:1], *before[:1], *own[1:3]]
     return distinct([*named_in_text[:1], *lines])
 
