@@ -59,7 +59,9 @@ def match(job: Job) -> Match | None:
     locations = locations_of(job, first)
     module = module_of(processes[0])
     said = first.root_text if len(first.root_text) <= SHOWN_MESSAGE else f"{first.root_text[:SHOWN_MESSAGE]}..."
-    place = f" at {locations[0]}" if locations else ""
+    raised_at = job.line(first.frame) if first.frame is not None else ""
+    shown = f"{raised_at}, for {locations[0]}" if raised_at and locations[0] != raised_at else "".join(locations[:1])
+    place = f" at {shown}" if shown else ""
     inside = f", in module {module}" if module else ""
     return blamed(
         job,
