@@ -64,7 +64,10 @@ def test_ranks_that_raised_at_the_same_line_are_all_culprits() -> None:
 
 
 def test_a_rank_that_only_lost_its_peer_at_the_line_where_that_one_failed_is_no_culprit() -> None:
-    own, lost = "RuntimeError: returned an invalid gradient at index 0", "RuntimeError: Connection closed by peer [::1]:5"
+    own, lost = (
+        "RuntimeError: returned an invalid gradient at index 0",
+        "RuntimeError: Connection closed by peer [::1]:5",
+    )
     one = a_process(1, rank=1, code=1, raised=(raised(own, "train.py:4"),))
     two = a_process(2, rank=0, code=1, raised=(raised(lost, "train.py:4"),))
     assert told(uncaught_exception.match(a_job(two, one, culprits=blame((one, two))[0]))) == (

@@ -26,7 +26,9 @@ FIRST_MADE = "the first one has made it"
 
 def fix_of(folder: Path, error: str, body: str, line: int = 3, ranks: int = 2) -> str:
     """Returns the advice for a rank that raised `error` at a line of save()."""
-    one = a_process(1, rank=1, code=1, raised=(raised(error, f"{folder}/saver.py:{line}", f"{folder}/saver.py:{line + 4}"),))
+    one = a_process(
+        1, rank=1, code=1, raised=(raised(error, f"{folder}/saver.py:{line}", f"{folder}/saver.py:{line + 4}"),)
+    )
     others = [a_process(2 + number, rank=0) for number in range(ranks - 1)]
     job = a_job(one, *others, cwd=folder, files={"saver.py": SAVES.format(body=body)})
     match = uncaught_exception.match(job)

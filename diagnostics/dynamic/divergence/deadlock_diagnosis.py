@@ -106,7 +106,8 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
         failure_class=MISSING if held else MISMATCH if ordered else _class(deadlock, found),
-        culprits=tuple(one.rank for one, _ in held) or (ranks if ordered or by_design else _culprits(job, deadlock, found, lines)),
+        culprits=tuple(one.rank for one, _ in held)
+        or (ranks if ordered or by_design else _culprits(job, deadlock, found, lines)),
         decisions=told,
         decided=tuple(job.line(one.frame) for one in told),
         certain=bool(held) or (bool(said) and is_unique(said[0]) and len(found) == 1 and found_out is None),

@@ -21,7 +21,9 @@ def backward_in_error(job: Job, message: str) -> Frame | None:
     for file, source in job_sources(job) if named else ():
         for node in walk(source.tree) if source.tree is not None else ():
             if named and isinstance(node, ast.ClassDef) and node.name == named[1]:
-                found += [(file, one) for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "backward"]
+                found += [
+                    (file, one) for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "backward"
+                ]
     if len(found) != 1:
         return None
     file, backward = found[0]

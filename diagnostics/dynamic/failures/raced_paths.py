@@ -17,14 +17,14 @@ _MAKES = {"mkdir", "makedirs", "symlink", "link", "symlink_to", "hardlink_to", "
 _ADVICE = {
     "FileNotFoundError": (
         _TAKES,
-        "no test of the rank stands around {line}, so each rank of the host comes there, and the first one has moved or "
-        "removed what the next one looks for: let one rank do it, with a barrier behind it, or give each rank a name "
-        "of its own",
+        "no test of the rank stands around {line}, so each rank of the host comes there, and the first one has moved "
+        "or removed what the next one looks for: let one rank do it, with a barrier behind it, or give each rank a "
+        "name of its own",
     ),
     "FileExistsError": (
         _MAKES,
-        "no test of the rank stands around {line}, so each rank of the host comes there, and the first one has made it: "
-        "let one rank make it, with a barrier behind it, or accept one that is there (exist_ok=True)",
+        "no test of the rank stands around {line}, so each rank of the host comes there, and the first one has made "
+        "it: let one rank make it, with a barrier behind it, or accept one that is there (exist_ok=True)",
     ),
 }
 

@@ -201,9 +201,7 @@ def _inner_text(job: Job, process: JobProcess, raised: ExceptionRecord, message:
     return _of_text(job, process, texts[-1]) if texts else None
 
 
-def _inner_texts(
-    job: Job, process: JobProcess, raised: ExceptionRecord, message: str
-) -> tuple[TracebackText, ...]:
+def _inner_texts(job: Job, process: JobProcess, raised: ExceptionRecord, message: str) -> tuple[TracebackText, ...]:
     """Returns the tracebacks inside a message; the one from the process's output where the message was cut."""
     if texts := tracebacks(message, job.homes):
         return texts

@@ -40,7 +40,9 @@ def job_in_join(folder: Path, *above: tuple[str, int, str], line: int) -> Job:
     """Returns one rank in the exit of Join, and one in a collective that it made from `line` through `above`."""
     script = str(folder / "train.py")
     joined = f"{SITE}/torch/distributed/algorithms/join.py"
-    leaving = frames((joined, 286, "Join._get_num_nonjoined_procs"), (joined, 265, "Join.__exit__"), (script, 2, "main"))
+    leaving = frames(
+        (joined, 286, "Join._get_num_nonjoined_procs"), (joined, 265, "Join.__exit__"), (script, 2, "main")
+    )
     other = frames(*above, (script, line, "main"))
     return hung(
         folder,
@@ -67,7 +69,8 @@ def test_a_collective_of_the_programs_own_in_a_loop_under_join_is_the_fault_of_n
 
 
 @pytest.mark.parametrize(
-    "above", [(f"{SITE}/torch/_tensor.py", 630, "backward"), (f"{SITE}/torch/nn/parallel/distributed.py", 1600, "forward")]
+    "above",
+    [(f"{SITE}/torch/_tensor.py", 630, "backward"), (f"{SITE}/torch/nn/parallel/distributed.py", 1600, "forward")],
 )
 def test_what_ddp_exchanges_under_join_is_no_collective_of_the_programs_own(
     tmp_path: Path, above: tuple[str, int, str]
