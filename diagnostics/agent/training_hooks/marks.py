@@ -31,6 +31,7 @@ from . import (
     lost_rates,
     module_hooks,
     module_values,
+    nan_steps,
     open_reductions,
     part_modes,
     program_objects,
@@ -66,6 +67,7 @@ class Marks:
             open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self), self.lost_rates,
             program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
+            nan_steps.NanSteps(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -184,7 +186,7 @@ def watch(agent, prints):
     leave_uncompiled(
         sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
         leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
-        module_values, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
+        module_values, nan_steps, open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates,
         state_loads, written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names,
         loaded_values, random_states, saved_tensors, spread_differences, squashed_outputs, target_weights,
         judged_copies, model_numbers, shared_weights,

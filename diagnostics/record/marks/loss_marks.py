@@ -36,3 +36,13 @@ class ClippedLate:
     limit: float
     path: tuple[Frame, ...]  # where they were clipped
     stepped: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NanSteps:
+    """Steps that were made on a loss that is NaN."""
+
+    run: int  # in a row
+    step: int  # the last of them
+    names: str  # of variables that hold NaN, in the function that called backward(); blanks between
+    path: tuple[Frame, ...]  # of backward()
