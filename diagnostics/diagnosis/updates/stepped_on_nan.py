@@ -51,8 +51,8 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"backward(){at} began at a loss of NaN in {mark.run} steps in a row, up to step {mark.step}, and each step "
-        f"was made{begins}",
+        title=f"backward(){at} began at a loss of NaN in {mark.run} steps in a row, up to step {mark.step}, and each "
+        f"step was made{begins}",
         evidence=[
             Evidence(
                 source="losses at backward() and steps",

@@ -44,8 +44,8 @@ def test_the_rank_that_steps_on_nan_and_the_first_variable_that_holds_it_are_nam
     )  # fmt: skip
     assert found.locations[0] == "ppo.py:3"
     assert found.finding.title == (
-        "backward() at ppo.py:6 began at a loss of NaN in 64 steps in a row, up to step 64, and each step was made; adv "
-        "is the first variable there to hold NaN"
+        "backward() at ppo.py:6 began at a loss of NaN in 64 steps in a row, up to step 64, and each step was made; "
+        "adv is the first variable there to hold NaN"
     )
 
 
