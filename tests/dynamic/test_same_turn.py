@@ -56,3 +56,32 @@ def test_a_loop_stays_where_its_turns_differ_or_are_not_known(
     tmp_path: Path, source: str, here: tuple[Frame, ...], there: tuple[Frame, ...]
 ) -> None:
     assert kept(tmp_path, source, here, there) == (LOOP, ORIGIN, OTHER)
+
+
+NESTED = """\
+def fit():
+    for epoch in counter:
+        for batch in loader:
+            batch.backward()
+    dist.barrier()
+"""
+OUTER, INNER = (
+    DivergencePoint(kind=StatementKind.LOOP, frame=Frame(file="t.py", line=line, function="fit"), text="", score=score)
+    for line, score in ((2, 41), (3, 45))
+)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "left"),
+    [
+        ({"epoch": 4}, {"epoch": 5}, (OUTER,)),  # one came to the loop's end in epoch 4, the other is in the next one
+        ({"epoch": 4}, {"epoch": 4}, (OUTER, INNER)),
+        ({"epoch": 4}, {}, (OUTER, INNER)),
+    ],
+)
+def test_a_loop_within_one_that_the_ranks_are_in_different_turns_of_is_no_cause(
+    tmp_path: Path, here: dict[str, Scalar], there: dict[str, Scalar], left: tuple[DivergencePoint, ...]
+) -> None:
+    (tmp_path / "t.py").write_text(NESTED)
+    found = without_whole_loops(SourceStore(str(tmp_path)), (OUTER, INNER), [at(5, **here)], [at(4, **there)])
+    assert found == left

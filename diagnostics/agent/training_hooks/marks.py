@@ -184,12 +184,12 @@ def _hears(one, event):
 def watch(agent, prints):
     """Has `prints` and the calls of modules tell; wraps what makes schedulers, scalers, states and files."""
     leave_uncompiled(
-        sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states,
-        leaf_losses, learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks,
-        module_values, nan_steps, open_reductions, part, part_modes, program_objects, root_modes, roots,
-        rounded_updates, state_loads, written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names,
-        loaded_values, random_states, saved_tensors, spread_differences, squashed_outputs, target_weights,
-        judged_copies, model_numbers, shared_weights,
+        sys.modules[__name__], clipped_gradients, cut_graphs, guards, kept_gradients, kept_states, leaf_losses,
+        learning_rates, loss_scalers, lost_losses, lost_passes, lost_rates, module_hooks, module_values, nan_steps,
+        open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates, state_loads,
+        written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names, loaded_values,
+        random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
+        model_numbers, shared_weights,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
