@@ -157,10 +157,10 @@ def forked_child(path: bytes, args: Sequence[str | bytes], passed: Sequence[int]
 
 def close_all_but(kept: set[int]) -> None:
     """Closes what exec would: pipes and sockets, whose other ends wait for that. Of files a library may know."""
-    for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # the one that lists them
-            if int(name) not in kept and not os.readlink(f"/proc/self/fd/{name}").startswith("/"):
-                os.close(int(name))
+    for one in [*Path("/proc/self/fd").iterdir()]:
+        with contextlib.suppress(OSError):  # the one that listed them
+            if int(one.name) not in kept and not one.readlink().is_absolute():
+                os.close(int(one.name))
 
 
 def be_python(argv: list[str], env: dict[str, str]) -> NoReturn:
