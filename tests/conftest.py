@@ -11,21 +11,23 @@ from pathlib import Path
 
 import pytest
 
-# Where tests run side by side, what takes longest begins first: no core waits at the end for a file of trainings.
+# Where tests run side by side, what takes longest begins first: no core waits at the end for a file of trainings. What
+# computes takes turns with what waits, so that neither all workers compute at once nor all wait.
 LONGEST = (
-    "bisection/test_bisect_command.py", "ups/several/test_several_problems_live_on.py", "supervisor/test_hangs.py",
-    "bisection/test_script_capture.py", "diagnosis/test_hang_watched.py", "diagnosis/test_wrapper_watched.py",
-    "supervisor/test_last_report.py", "ups/checkpoints/test_death_and_rebirth.py", "ups/test_modes.py",
-    "ups/test_train_variants.py", "ups/test_distributed_ends_cleanly.py", "supervisor/test_drills.py",
-    "ups/checkpoints/test_train_interrupted.py", "supervisor/test_background.py", "bisection/repro/test_repro.py",
-    "ups/stages/test_all_stages.py", "ups/several/test_several_problems.py", "supervisor/test_handled_failures.py",
-    "bisection/tries/test_trial_child.py", "ups/test_agreement.py", "test_zoo.py", "preflight/test_model_step.py",
-    "attach/test_running_jobs.py", "ups/data/test_cache_needs_little_shm.py", "diagnosis/test_endings_watched.py",
-    "supervisor/test_running_notes.py", "ups/data/test_regenerate_by_the_doctor.py", "supervisor/test_ends.py",
-    "diagnosis/test_crash_and_lie_jobs.py", "ups/data/test_ram_disk_of_a_run.py", "agent/test_collectives.py",
-    "inspection/test_inspect_command.py", "test_architecture.py", "bisection/tries/test_oracle.py",
-    "ups/checkpoints/test_resume_is_bit_equal.py", "supervisor/test_notes_while_running.py", "agent/test_steps.py",
-    "ups/data/test_cache_guard.py", "agent/test_harmless.py", "preflight/test_adapter_ranks.py",
+    "bisection/test_bisect_command.py", "supervisor/test_hangs.py", "ups/several/test_several_problems_live_on.py",
+    "diagnosis/test_hang_watched.py", "ups/test_modes.py", "diagnosis/test_wrapper_watched.py",
+    "ups/test_distributed_ends_cleanly.py", "supervisor/test_last_report.py", "ups/test_agreement.py",
+    "supervisor/test_drills.py", "ups/test_train_variants.py", "supervisor/test_background.py",
+    "bisection/test_script_capture.py", "supervisor/test_handled_failures.py",
+    "ups/checkpoints/test_train_interrupted.py", "attach/test_running_jobs.py",
+    "ups/checkpoints/test_death_and_rebirth.py", "diagnosis/test_endings_watched.py", "ups/stages/test_all_stages.py",
+    "supervisor/test_running_notes.py", "ups/several/test_several_problems.py", "supervisor/test_ends.py",
+    "bisection/tries/test_trial_child.py", "diagnosis/test_crash_and_lie_jobs.py", "test_zoo.py",
+    "agent/test_collectives.py", "preflight/test_model_step.py", "inspection/test_inspect_command.py",
+    "ups/data/test_cache_needs_little_shm.py", "supervisor/test_notes_while_running.py",
+    "ups/data/test_regenerate_by_the_doctor.py", "agent/test_steps.py", "ups/data/test_ram_disk_of_a_run.py",
+    "agent/test_harmless.py", "test_architecture.py", "bisection/repro/test_repro.py", "bisection/tries/test_oracle.py",
+    "ups/checkpoints/test_resume_is_bit_equal.py", "ups/data/test_cache_guard.py", "preflight/test_adapter_ranks.py",
 )  # fmt: skip
 LONG = ("supervisor", "bisection", "parity", "ups", "diagnosis", "attach", "preflight", "agent", "inspection", "cache")
 

@@ -346,6 +346,7 @@ class FakeRanks:
         arguments: Mapping[str, Any] = NOTHING,
         env: Mapping[str, str] = NOTHING,
         idle_s: float = 0.0,
+        imports: Sequence[str] = (),
     ) -> list[RankResult]:
         self.asked.append(task)
         return list(self.answers)
@@ -382,6 +383,7 @@ class FailingRanks(FakeRanks):
         arguments: Mapping[str, Any] = NOTHING,
         env: Mapping[str, str] = NOTHING,
         idle_s: float = 0.0,
+        imports: Sequence[str] = (),
     ) -> list[RankResult]:
         raise MachineError("import torch: ModuleNotFoundError: No module named 'torch'")
 

@@ -59,6 +59,56 @@ def test_programs_run_beside_each_other_and_have_random_numbers_of_their_own() -
     assert not said[0] & said[1]
 
 
+CHILDREN = """
+import multiprocessing, os, sys, threading
+
+def work(queue, number):
+    pipes = sorted(name for name in os.listdir("/proc/self/fd") if name > "2" and is_pipe(name))
+    queue.put((number, __name__, sys.argv, os.environ["MINE"], threading.active_count(), len(pipes), sys.asked))
+    open(f"has-torch-{number}", "w").write(str("torch" in sys.modules))
+    sys.exit(number)
+
+def is_pipe(name):
+    try:
+        return os.readlink(f"/proc/self/fd/{name}").startswith(("pipe:", "socket:"))
+    except OSError:  # the one that listed them
+        return False
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context(sys.argv[1])
+    queue, kept, end = context.SimpleQueue(), os.pipe(), threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    children = [context.Process(target=work, args=(queue, number), daemon=number > 1) for number in (1, 2)]
+    for child in children:
+        child.start()
+        print(queue.get())
+        child.join()
+    end.set()
+    sys.exit([child.exitcode for child in children] != [1, 2])
+"""
+
+
+@pytest.mark.parametrize("way", ["spawn", "forkserver"])
+def test_what_a_program_starts_through_multiprocessing_is_a_fork_and_else_as_it_would_be(
+    tmp_path: Path, way: str
+) -> None:
+    (tmp_path / "main.py").write_text(CHILDREN)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text("import sys; sys.asked = sys.orig_argv[-1].split('(')[0]")
+    env, said, has_torch = {**os.environ, "MINE": "yes", "PYTHONPATH": str(tmp_path / "site")}, [], []
+    for run in (_cold, python):
+        done = run("-u", "main.py", way, env=env, cwd=tmp_path)
+        said.append((done.returncode, done.stdout, done.stderr))
+        has_torch.append({path.read_text() for path in tmp_path.glob("has-torch-*")})
+    assert said[0] == said[1]
+    assert (said[0][0], has_torch) == (0, [{"False"}, {"True"}])
+
+
+def _cold(*argv: str, env: dict[str, str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *argv], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
 STARTED = """
 import os, signal, sys
 def outer():

@@ -1,7 +1,8 @@
 """A Python that has imported torch once and forks itself for each command: python warm_host.py CONTROL_FD.
 
 What is run here is run by a real process with its own streams, environment, folder and exit code; only the seconds
-of the imports are shared. Ranks that a command starts through torch's elastic are forks of that command, too.
+of the imports are shared. Ranks that a command starts through torch's elastic are forks of that command, too, and so is
+what it starts through multiprocessing, by "spawn" or "forkserver".
 A request is one message: JSON, with the connection that is told the exit code, stdout and stderr as descriptors.
 """
 
@@ -12,6 +13,7 @@ import contextlib
 import gc
 import importlib
 import json
+import multiprocessing.process
 import multiprocessing.util
 import os
 import random
@@ -26,6 +28,9 @@ import threading
 import traceback
 import types
 import weakref
+from collections.abc import Sequence
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,6 +43,9 @@ MESSAGE_BYTES = 1 << 17
 MARK = "UPS_TEST_MARK"  # in the environment: who looks for such a process looks into /proc
 COLD_RANKS = "UPS_TEST_COLD_RANKS"  # in the environment: ranks get interpreters of their own
 PATH = tuple(sys.path[1:])  # without our own folder
+UNBUFFERED = "-u"
+STARTED_BY_MULTIPROCESSING = "from multiprocessing.spawn import", "from multiprocessing.forkserver import"
+interpreter_started = multiprocessing.util.spawnv_passfds
 
 
 def main(control: socket.socket) -> None:
@@ -50,6 +58,7 @@ def main(control: socket.socket) -> None:
 
     if torch.version.cuda is None:  # a fork of a launcher that has asked the driver for its GPUs cannot use them
         subprocess_handler.Popen = ForkedRank  # type: ignore[misc]
+        multiprocessing.util.spawnv_passfds = forked_child
     asked = serve(control)
     if asked is not None:
         be_python(asked["argv"], asked["env"])
@@ -134,6 +143,26 @@ class ForkedRank(subprocess.Popen[Any]):
         self._child_created = True
 
 
+def forked_child(path: bytes, args: Sequence[str | bytes], passed: Sequence[int]) -> int:
+    """What multiprocessing starts: a fork of its own process; its tracker of resources stays an interpreter."""
+    argv = [os.fsdecode(word) for word in args[1:]]
+    if COLD_RANKS in os.environ or not any(word.startswith(STARTED_BY_MULTIPROCESSING) for word in argv):
+        return interpreter_started(path, args, passed)
+    pid = os.fork()
+    if pid == 0:
+        close_all_but({0, 1, 2, *passed})
+        be_python(argv[next(place for place, word in enumerate(argv) if word == "-c") :], dict(os.environ))
+    return pid
+
+
+def close_all_but(kept: set[int]) -> None:
+    """Closes what exec would: pipes and sockets, whose other ends wait for that. Of files a library may know."""
+    for one in [*Path("/proc/self/fd").iterdir()]:
+        with contextlib.suppress(OSError):  # the one that listed them
+            if int(one.name) not in kept and not one.readlink().is_absolute():
+                os.close(int(one.name))
+
+
 def be_python(argv: list[str], env: dict[str, str]) -> NoReturn:
     """Does what `python ARGV...` does, with its exit code, in this process that is a fork."""
     signal.set_wakeup_fd(-1)
@@ -164,6 +193,8 @@ def forget_the_parent() -> None:
 
     tempfile.tempdir = None  # it comes from the environment
     atexit._clear()
+    multiprocessing.process._children.clear()  # type: ignore[attr-defined] # they are ended at the end
+    multiprocessing.process.ORIGINAL_DIR = str(Path.cwd())  # type: ignore[attr-defined] # where it was imported
     weakref.finalize._registry.clear()  # type: ignore[attr-defined] # such as the removal of a temporary folder
     atexit.register(weakref.finalize._exitfunc)  # type: ignore[attr-defined]
     atexit.register(multiprocessing.util._exit_function)  # type: ignore[attr-defined]
@@ -172,10 +203,20 @@ def forget_the_parent() -> None:
 
 
 def interpret(argv: list[str]) -> None:
+    sys.orig_argv[:] = [sys.executable, *argv]
+    if argv[0] == UNBUFFERED:
+        argv = argv[1:]
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(write_through=True)  # type: ignore[union-attr]
     what, *rest = argv
     searched = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     first = {"-c": "", "-m": str(Path.cwd())}.get(what, str(Path(what).parent))
-    sys.path[:] = [first, *searched, *PATH]
+    sys.path[:] = [*searched, *PATH]
+    site = PathFinder.find_spec("sitecustomize", searched) if searched else None
+    if site is not None and site.loader is not None:
+        sys.modules["sitecustomize"] = module = module_from_spec(site)
+        site.loader.exec_module(module)
+    sys.path.insert(0, first)
     if what == "-c":
         sys.argv, main = ["-c", *rest[1:]], types.ModuleType("__main__")
         sys.modules["__main__"] = main

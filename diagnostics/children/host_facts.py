@@ -17,6 +17,8 @@ import traceback
 from forked import die_with, leave_with, parse
 
 GPU_FACTS_DEADLINE_S = 20.0
+# Read while torch's compiler is imported: no pool of its workers is begun here, which no rank could use.
+COMPILES_ITSELF = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
 
 
 def hello():
@@ -65,13 +67,25 @@ def import_late(names, about):
     """
     if about.get("device_count") != 0:
         return []
-    with for_forks():
+    with for_forks(), ranks_compile_themselves():
         for name in names:
             try:
                 importlib.import_module(name)
             except Exception:
                 traceback.print_exc()
     return [name for name in names if name in sys.modules]
+
+
+@contextlib.contextmanager
+def ranks_compile_themselves():
+    """Around an import: what the user set stays as it is, and the environment is as before afterwards."""
+    added = {name: value for name, value in COMPILES_ITSELF.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
 
 
 def gpu_facts():

@@ -160,10 +160,12 @@ class Ranks(Protocol):
         arguments: Mapping[str, Any] = NOTHING,
         env: Mapping[str, str] = NOTHING,
         idle_s: float = 0.0,
+        imports: Sequence[str] = (),
     ) -> list[RankResult]:
         """Runs children/tasks/<task>.py on every rank, forked from the warm child.
 
-        Where `idle_s` is given, ranks that all stand still for so long count as past their deadline.
+        Where `idle_s` is given, ranks that all stand still for so long count as past their deadline. `imports` are
+        modules that each rank would import: the warm child does so once for all.
         """
 
     def run_command(

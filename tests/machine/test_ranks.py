@@ -30,10 +30,18 @@ def ranks() -> Iterator[TorchRanks]:
 
 
 def run(
-    ranks: TorchRanks, fault: str, *, deadline_s: float = 20.0, idle_s: float = 0.0, **arguments: object
+    ranks: TorchRanks,
+    fault: str,
+    *,
+    deadline_s: float = 20.0,
+    idle_s: float = 0.0,
+    imports: tuple[str, ...] = (),
+    **arguments: object,
 ) -> list[RankResult]:
     given = {"fault": fault, **arguments}
-    return ranks.run_task("faults", 2, backend="none", deadline_s=deadline_s, arguments=given, idle_s=idle_s)
+    return ranks.run_task(
+        "faults", 2, backend="none", deadline_s=deadline_s, arguments=given, idle_s=idle_s, imports=imports
+    )
 
 
 def gone(pids: list[int]) -> bool:
@@ -83,9 +91,17 @@ def test_what_torch_puts_off_is_imported_once_for_all_ranks_also_by_a_child_that
         after = {one.answer["imported"] for one in run(ranks, "nothing", **asked)}
         ranks.warm()
         assert (before, after) == ({first}, {True})
+        # No pool of a compiler's workers is begun for ranks, and what is read for that is nobody's variable.
+        assert [one.answer["threads"] for one in run(ranks, "nothing", **asked)] == [[1, None]] * 2
         assert pids == descendants(os.getpid(), all_stats())
     finally:
         ranks.close()
+
+
+def test_what_a_task_names_is_imported_once_for_its_ranks(ranks: TorchRanks) -> None:
+    module = "wsgiref.headers"
+    told = [run(ranks, "nothing", module=module, imports=names) for names in ((), (module,), ())]
+    assert [[one.answer["imported"] for one in results] for results in told] == [[False] * 2, [True] * 2, [True] * 2]
 
 
 def test_a_segfault_on_one_rank_is_that_ranks_alone(ranks: TorchRanks) -> None:

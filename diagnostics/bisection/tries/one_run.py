@@ -31,6 +31,7 @@ SET_IN_TIME = ("OMP_NUM_THREADS",)  # what a process that has imported torch can
 _THREAD = re.compile(r"^(?:Current thread|Thread) 0x[0-9a-f]+", re.MULTILINE)
 # Compiling in the rank itself: no pool of workers that outlives it.
 COMPILING = {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+IMPORTED_TO_COMPILE = ("torch._inductor.compile_fx",)  # two seconds for each rank of each try
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +105,7 @@ def _run(
             arguments=arguments,
             env=env,
             idle_s=asked.idle_s,
+            imports=IMPORTED_TO_COMPILE if case.settings.compile else (),
         )
     file = folder / "request.json"
     file.write_text(json.dumps(request), encoding="utf-8")

@@ -60,6 +60,7 @@ class TorchRanks:
         arguments: Mapping[str, Any] = NOTHING,
         env: Mapping[str, str] = NOTHING,
         idle_s: float = 0.0,
+        imports: Sequence[str] = (),
     ) -> list[RankResult]:
         """Runs a task on every rank, again on another port where the first was taken meanwhile.
 
@@ -78,7 +79,7 @@ class TorchRanks:
         }
         for _ in range(PORT_TRIES):
             port = {"MASTER_PORT": str(free_port())}
-            results = self._answer({**request, "env": {**port, **env}}, deadline_s)
+            results = self._answer({**request, "env": {**port, **env}}, deadline_s, imports)
             if "MASTER_PORT" in env or not any(PORT_TAKEN in result.stderr for result in results):
                 break
         return results
@@ -111,10 +112,11 @@ class TorchRanks:
                 raise type(error)(f"`import torch` under {error}") from error
         return self._hello or {}
 
-    def _answer(self, request: dict[str, Any], deadline_s: float) -> list[RankResult]:
+    def _answer(self, request: dict[str, Any], deadline_s: float, imports: Sequence[str]) -> list[RankResult]:
         if self._host is None:
             raise MachineError("the warm child is closed")
         try:
+            self._host.import_late(imports)
             self._host.imported(IMPORT_DEADLINE_S)
             self._host.send(request)
             answer = self._host.receive(deadline_s + ANSWER_GRACE_S)

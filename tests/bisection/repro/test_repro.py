@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_child import ForkedScripts
 
 from diagnostics.bisection.case import Configuration, Edits, RunSettings, Source
 from diagnostics.bisection.repro.check import Run, fails_alike
@@ -233,7 +234,7 @@ def test_a_script_with_two_ranks_fails_as_the_wrapped_model_does(tmp_path: Path)
         phase="forward",
         step=2,
     )
-    repro = found(asked(failure, case=case), recording(tmp_path, "unused"), GroupChild())
+    repro = found(asked(failure, case=case), recording(tmp_path, "unused"), ForkedScripts())
     assert (repro.failed, repro.runs) == (3, 3)
 
 

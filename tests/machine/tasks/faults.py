@@ -16,7 +16,11 @@ def run(rank, world_size, arguments):
 
 def also(arguments):
     module = arguments.get("module")
-    return {"imported": module in sys.modules} if module else {}
+    if not module:
+        return {}
+    compiler = sys.modules.get("torch._inductor.config")
+    threads = getattr(compiler, "compile_threads", None), os.environ.get("TORCHINDUCTOR_COMPILE_THREADS")
+    return {"imported": module in sys.modules, "threads": threads}
 
 
 def segfault():

@@ -10,7 +10,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from small_run import PROGRAM, processes_marked, start_from_cold, write_config, write_data
+from small_run import PROGRAM, processes_marked, start, start_from_cold, write_config, write_data
+from warm_python import Running
 
 PHASES = ("start", "first step", "step", "latents", "validation", "checkpoint", "end")
 VICTIMS = ("rank 0", "rank 1", "launcher", "command")
@@ -20,9 +21,10 @@ THEIRS = "torchelastic_"  # a folder that torchrun leaves when it is killed
 OWN_SHM = ("unshare", "-m", "bash", "-c", 'mount --bind "$0" /dev/shm && exec "$@"')
 REACHED_S, GONE_S = 90.0, 30.0
 
-# In each rank, before anything of it: the function of the phase says that it was reached, and waits.
+# In each rank, before anything of it: the function of the phase says that it was reached, and waits. In a fork that has
+# no command before it, the first process makes itself a /dev/shm of its own.
 WAITS = textwrap.dedent("""
-    import importlib.abc, importlib.machinery, os, sys, time
+    import ctypes, importlib.abc, importlib.machinery, os, sys, time
 
     PLACES = {
         "start": ("ups.distributed", "begin", 1),
@@ -53,9 +55,12 @@ WAITS = textwrap.dedent("""
             return self.loader.create_module(spec)
         def exec_module(self, made):
             self.loader.exec_module(made)
-            *owner, last = name.split(".")
-            holder = getattr(made, owner[0]) if owner else made
-            setattr(holder, last, waiting(getattr(holder, last)))
+            put_into(made)
+
+    def put_into(made):
+        *owner, last = name.split(".")
+        holder = getattr(made, owner[0]) if owner else made
+        setattr(holder, last, waiting(getattr(holder, last)))
 
     class Finder(importlib.abc.MetaPathFinder):
         def find_spec(self, fullname, path, target=None):
@@ -66,7 +71,15 @@ WAITS = textwrap.dedent("""
             return spec
 
     if os.environ.get("RANK") == os.environ["DRILL_RANK"]:
-        sys.meta_path.insert(0, Finder())
+        if module in sys.modules:
+            put_into(sys.modules[module])
+        else:
+            sys.meta_path.insert(0, Finder())
+    shm = os.environ.pop("DRILL_SHM", "")
+    if shm:  # mount(2): a namespace of our own, nothing of which is seen outside
+        libc, (bind, private_below) = ctypes.CDLL(None), (0x1000, 0x44000)
+        assert libc.unshare(0x20000) == libc.mount(b"none", b"/", None, private_below, None) == 0
+        assert libc.mount(shm.encode(), b"/dev/shm", None, bind, None) == 0
 """)
 
 
@@ -93,10 +106,12 @@ def drill(
     by_torchrun: bool = False,
     workers: int = 0,
     within_s: float = GONE_S,
+    warm: bool = False,
 ) -> Drilled:
     """Runs a training to the phase, kills the victim, and waits until nothing of the job runs.
 
-    `by_torchrun`: it is the user who has started the ranks.
+    `by_torchrun`: it is the user who has started the ranks. `warm`: all processes are forks of one that has imported
+    torch, where their start is not what is asked.
     """
     write_data(folder)
     stage = {"epochs": 2, "batch_size": 8}
@@ -112,11 +127,15 @@ def drill(
         "TORCHINDUCTOR_CACHE_DIR": str(folder / "torch"), "DRILL_PHASE": phase, "DRILL_REACHED": str(reached),
         "DRILL_RANK": victim.removeprefix("rank ") if victim.startswith("rank") else "1",
     }  # fmt: skip
-    before = (*OWN_SHM, str(shm)) if _can(*OWN_SHM, str(shm), "true") else ()
-    program = TORCHRUN if by_torchrun else PROGRAM
-    process = start_from_cold(
-        ["train", config, "--no-preflight"], mark, log, environ=environ, cwd=folder, before=before, program=program
-    )
+    own_shm = _can(*OWN_SHM, str(shm), "true")
+    command = ["train", config, "--no-preflight"]
+    if warm:
+        environ |= {"DRILL_SHM": str(shm)} if own_shm else {}
+        process: Running | subprocess.Popen[bytes] = start(command, mark, log, environ=environ, cwd=folder)
+    else:
+        before = (*OWN_SHM, str(shm)) if own_shm else ()
+        program = TORCHRUN if by_torchrun else PROGRAM
+        process = start_from_cold(command, mark, log, environ=environ, cwd=folder, before=before, program=program)
     try:
         _await(lambda: reached.exists() and reached.read_text() != "", REACHED_S)
         rank = int(reached.read_text())

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from small_run import (
     write_config,
     write_data,
 )
+from warm_python import python
 
 from diagnostics.record import supervisor_facts
 from ups.launch import claims
@@ -106,10 +105,9 @@ def test_after_torchrun_has_started_ranks_again_they_go_on_in_their_own_run(tmp_
         "training.Loop._step = dying\n"
         "main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "1",
-         str(program), "train", str(config), *STAGE],
-        capture_output=True, text=True, timeout=120, check=False, env=clean_environment(),
+    done = python(
+        "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "1",
+        program, "train", config, *STAGE, env=clean_environment(),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert steps(tmp_path) == list(range(1, 13))
@@ -130,7 +128,7 @@ def test_a_restart_is_known_by_its_launch_so_that_no_other_run_is_gone_on_with(t
 @pytest.mark.parametrize(("phase", "victim"), [("checkpoint", "rank 1"), ("end", "command")])
 def test_a_kill_in_any_phase_ends_all_and_leaves_nothing(tmp_path: Path, phase: str, victim: str) -> None:
     """Every phase and victim: tests/benchmarks/recovery/kill_drill.py."""
-    done = drill(tmp_path, phase, victim, within_s=10)
+    done = drill(tmp_path, phase, victim, within_s=10, warm=True)
     assert (done.left_running, done.left_in_temporary, done.left_in_shm) == (0, (), ())
     assert done.exit_code == (-9 if victim == "command" else 137)
 
@@ -140,7 +138,7 @@ def test_loader_workers_end_with_a_rank_that_is_killed(victim: str) -> None:
     with tempfile.TemporaryDirectory(
         prefix="ups-drill-"
     ) as folder:  # a short name: sockets have at most 107 characters
-        done = drill(Path(folder), "step", victim, workers=2, within_s=20)
+        done = drill(Path(folder), "step", victim, workers=2, within_s=20, warm=True)
     assert (done.left_running, done.left_in_temporary, done.left_in_shm) == (0, (), ())
 
 

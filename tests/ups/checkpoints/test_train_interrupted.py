@@ -21,6 +21,7 @@ from small_run import (
     write_config,
     write_data,
 )
+from warm_python import python
 
 from ups.launch.ranks_folder import ranks_folder, sweep
 
@@ -94,16 +95,12 @@ def test_a_loss_that_is_not_finite_stops_all_ranks_and_names_the_one(tmp_path: P
 
 
 def test_under_torchrun_the_command_takes_part_as_a_rank_and_starts_none(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     write_data(tmp_path, samples=6, frames=2)
     program = tmp_path / "main.py"
     program.write_text("from ups.cli import main\nmain()\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(program),
-         "train", str(write_config(tmp_path)), "--no-preflight"],
-        capture_output=True, text=True, timeout=120, check=False, env=clean_environment(),
+    done = python(
+        "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", program,
+        "train", write_config(tmp_path), "--no-preflight", env=clean_environment(),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "RANK is set: started by a launcher, taking part as one of its 2 ranks" in done.stderr.splitlines()

@@ -79,7 +79,7 @@ def test_another_seed_is_another_run(data: Path, on_two_ranks: Path) -> None:
 
 def test_ranks_that_are_killed_start_again_and_come_to_the_same_model(data: Path, tmp_path: Path) -> None:
     """Killed in both stages, in the middle of an epoch; what follows each checkpoint is made once."""
-    stage = {"epochs": 10, "batch_size": 8, "lr": 0.003}
+    stage = {"epochs": 5, "batch_size": 8, "lr": 0.003}
     stages = {"autoencoder": stage, "operator": stage}
     training = {"log_every_steps": 1, "checkpoint_every_steps": 5}
     whole = write(tmp_path, data, "unharmed", stages=stages, training=training)
