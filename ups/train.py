@@ -314,7 +314,7 @@ class Loop:
     def _after_step(self, norm: torch.Tensor | None) -> None:
         position = self.position
         if again := self.compilations.new():
-            text = f"torch.compile compiled {again} graphs again {self._where()}, {self.compilations.again} in all"
+            text = f"torch.compile compiled {again} graph{'s' * (again > 1)} again {self._where()}, {self.compilations.again} in all"
             self.around.note(text, "compile", self.stage.NAME, position.step, graphs=again)
         position.batch, position.step = position.batch + 1, position.step + 1
         self.around.display.step(position.step, self.timing.samples, self.timing.data_wait_s)
