@@ -114,7 +114,9 @@ def digest(loop: Loop) -> str:
 def leaves(tree: Any) -> list[torch.Tensor]:
     if isinstance(tree, torch.Tensor):
         return [tree]
-    return [one for item in tree.values() for one in leaves(item)] if isinstance(tree, dict) else []
+    # By name: a state that was loaded holds the same in another order.
+    items = sorted(tree.items(), key=lambda item: str(item[0])) if isinstance(tree, dict) else []
+    return [one for _, item in items for one in leaves(item)]
 
 
 if __name__ == "__main__":
