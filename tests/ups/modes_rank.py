@@ -121,7 +121,7 @@ def leaves(tree: Any) -> list[torch.Tensor]:
 
 if __name__ == "__main__":
     modes = json.loads(sys.argv[3])
-    world = distributed.begin(backend="auto", timeout_s=120)
+    world = distributed.begin(backend="auto", timeout_s=600)  # where ranks compile, one may be minutes behind the other
     torch.set_num_threads(1)
     found = {name: trained(load_config(Path(sys.argv[2])), world, mode) for name, mode in modes.items()}
     if world.is_first:

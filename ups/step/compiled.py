@@ -4,20 +4,6 @@ from __future__ import annotations
 
 import sys
 
-SHAPES = 64  # graphs of one piece of code: batches and last batches, times the blocks of one class that differ in size
-
-
-def allow_a_graph_for_each_shape() -> None:
-    """Has torch compile a graph for each shape of batches, and none for any shape.
-
-    By default the second shape makes it compile one for any, which then computes the first shape as well, in another
-    order: after a resume that begins with other shapes the same batch would come to other bits. Beyond 8 graphs of
-    one piece of code torch goes on uncompiled, without a word.
-    """
-    from torch._dynamo import config
-
-    config.recompile_limit = max(config.recompile_limit, SHAPES)
-
 
 class Compilations:
     """Counts graphs from one step to the next; without torch.compile it counts nothing."""

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from ups.config import TrainingConfig
 from ups.distributed import World
-from ups.step.compiled import allow_a_graph_for_each_shape
 from ups.step.precision import Precision
 from ups.strategies.blocks import blocks_of, recompute
 
@@ -33,15 +32,13 @@ class Single:
         if training.activation_checkpointing:
             for block in self.blocks:
                 recompute(block)
-        if training.compile:
-            allow_a_graph_for_each_shape()
         if training.compile == "blocks":
             for block in self.blocks or [module]:
-                block.compile(dynamic=False)
+                block.compile()
         self.wrapped = self._wrap()
         self.weights = [one for one in module.parameters() if one.requires_grad]
         self.forward: Callable[[Any], Tensor] = (
-            torch.compile(self.wrapped, dynamic=False) if training.compile is True else self.wrapped
+            torch.compile(self.wrapped) if training.compile is True else self.wrapped
         )
 
     def _wrap(self) -> nn.Module:
