@@ -21,6 +21,7 @@ Backend = Literal["auto", "nccl", "gloo"]
 Part = Literal["attention", "conditioning", "skips"]
 Count = Annotated[int, Range(least=1)]
 NumberFromZero = Annotated[int, Range(least=0)]
+Workers = Annotated[int, Range(least=0, most=1024)]  # more than a machine has cores would stop it, not feed a rank
 Positive = Annotated[float, Range(above=0)]
 NotNegative = Annotated[float, Range(least=0)]
 Share = Annotated[float, Range(least=0, most=1)]
@@ -185,7 +186,7 @@ class TrainingConfig:
     threads_per_rank: Count = 1  # CPU threads of one rank
     timeout_s: Positive = 120.0  # a collective that takes longer ends the run
     port: Port | None = None  # default: a free one
-    workers: NumberFromZero = 0  # loader processes of one rank
+    workers: Workers = 0  # loader processes of one rank
     prefetch: Count = 2  # batches each loader process prepares ahead
     strategy: Literal["ddp", "fsdp2", "hsdp", "none"] = "ddp"  # how ranks share the model; one rank has it whole
     shard_ranks: Count | None = None  # hsdp: ranks over which one copy lies; default: those of one machine

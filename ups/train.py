@@ -186,7 +186,7 @@ class Loop:
                         self._go_back()  # ups: ignore[A207] all ranks raise it at the same step
                 if math.isinf(self.best):  # stopped before the first epoch was over: later stages need a model
                     self._validate_and_keep_best()
-                self.saver.finish()  # rank 0 has written the model that the next stage reads
+                self.saver.end()  # rank 0 has written the model that the next stage reads
         except AgreedError:  # all ranks stop at the same step: what they were writing is still made whole
             self.saver.finish()  # ups: ignore[A207] all ranks come here
             raise
@@ -314,7 +314,8 @@ class Loop:
     def _after_step(self, norm: torch.Tensor | None) -> None:
         position = self.position
         if again := self.compilations.new():
-            text = f"torch.compile compiled {again} graphs again {self._where()}, {self.compilations.again} in all"
+            graphs = f"{again} graph{'s' * (again > 1)}"
+            text = f"torch.compile compiled {graphs} again {self._where()}, {self.compilations.again} in all"
             self.around.note(text, "compile", self.stage.NAME, position.step, graphs=again)
         position.batch, position.step = position.batch + 1, position.step + 1
         self.around.display.step(position.step, self.timing.samples, self.timing.data_wait_s)

@@ -73,6 +73,9 @@ def command(
         raise UsageError(
             "diagnose needs a FOLDER or --log FILE...", hint="for example: ups-doctor diagnose reports/20260301-run"
         )
+    if logs and not any(map(_says_anything, logs)):
+        what = "the log is empty, and says" if len(logs) == 1 else f"all {len(logs)} logs are empty, and say"
+        raise UsageError(f"{what} nothing of any job: {pasteable(logs[0])}")
     report = examine_in_time(folder, logs)
     place = _write(report, folder, report_dir)
     if as_json:
@@ -83,6 +86,16 @@ def command(
         colour, width = wants_colour(), shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         say("\n".join(summary_lines(report, place, colour=colour, width=width)), colour=colour)
     context.exit(0 if report.outcome is JobOutcome.OK else 1)
+
+
+def _says_anything(log: Path) -> bool:
+    if not log.is_file():
+        return True  # a pipe would keep us waiting; it is refused where it is read
+    try:
+        with log.open("rb") as file:
+            return any(line.strip() for line in file)
+    except OSError:
+        return True  # why it cannot be read is said where it is read
 
 
 def _over_hosts(folders: tuple[Path, ...], report_dir: Path | None, *, as_json: bool, verbose: bool) -> int:

@@ -166,5 +166,6 @@ class Activity:
     system_call: str  # number and arguments as the kernel writes them
     main_cpu_s: float  # of the main thread
     switches: int | None  # how often the main thread gave its CPU away by itself
-    cpu_s: float  # of all threads, and of children it has waited for
+    cpu_s: float  # of all its threads
     bytes_moved: int
+    reaped_cpu_s: float = 0.0  # of children it has waited for, what each used in all of its life

@@ -100,10 +100,12 @@ def test_what_the_looks_mean() -> None:
 
 
 def test_a_thread_that_did_not_run_is_told_from_one_that_polls_and_one_that_works() -> None:
-    def look(at_s: float, frames: tuple[Frame, ...], switches: int, cpu_s: float = 0.0) -> Observation:
+    def look(
+        at_s: float, frames: tuple[Frame, ...], switches: int, cpu_s: float = 0.0, reaped_cpu_s: float = 0.0
+    ) -> Observation:
         activity = Activity(
             state="S", waits_in="futex_do_wait", system_call="", main_cpu_s=cpu_s, switches=switches, cpu_s=cpu_s,
-            bytes_moved=0,
+            bytes_moved=0, reaped_cpu_s=reaped_cpu_s,
         )  # fmt: skip
         return Observation(at_s=at_s, frames=frames, activity=activity)
 
@@ -114,6 +116,8 @@ def test_a_thread_that_did_not_run_is_told_from_one_that_polls_and_one_that_work
     assert moved([look(0, SAVES, 7), look(1, SAVES, 9, cpu_s=0.9)]).motion is ActivityLevel.BUSY
     assert moved([look(0, SAVES, 7), look(1, WAITS, 9)]).motion is ActivityLevel.MOVES
     assert moved([look(0, SAVES, 7)]).motion is ActivityLevel.UNKNOWN
+    reaps = moved([look(0, SAVES, 7), look(1, SAVES, 9, reaped_cpu_s=3600.0)])
+    assert (reaps.motion, reaps.cpus) == (ActivityLevel.BUSY, 0.0)  # it went on, and an hour was not used in a second
 
 
 def test_stacks_tell_in_which_call_a_rank_waits() -> None:

@@ -20,6 +20,8 @@ REFUSED = {
     "ups-doctor": [
         ("diagnose none", SPELLING),
         ("diagnose a+file", NO_FOLDER + "\n  of a log: ups-doctor diagnose --log 'a file'"),
+        ("diagnose --log a+file", "the log is empty, and says nothing of any job: 'a file'\n"),
+        ("diagnose --log a+file a+file", "all 2 logs are empty, and say"),
         ("diagnose EMPTY", "FOLDER is empty: a variable that is not set?"),
         ("open none", SPELLING),
         ("export none --chrome", SPELLING),
@@ -47,6 +49,7 @@ REFUSED = {
     "ups": [
         ("evaluate none", SPELLING),
         ("evaluate folder", "cannot read folder: it is a folder, a file was expected"),
+        ("evaluate a+file --out a+file", NO_FOLDER),
         ("evaluate EMPTY", "CHECKPOINT is empty: a variable that is not set?"),
         ("predict none a+file --out o.h5", SPELLING),
         ("predict a+file none --out o.h5", SPELLING),

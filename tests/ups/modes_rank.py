@@ -2,12 +2,14 @@
 
 Trains in each mode, one after the other in one process group; rank 0 writes what each came to. Keys are those of
 `training`, and: `drill` what UPS_DRILL shall be, `then` the keys of another mode that goes on from the middle, `stages`
-the only ones to be trained.
+the only ones to be trained. Each mode compiles for itself: torch goes on uncompiled, without a word, where one piece
+of code has been compiled for eight models.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 import sys
@@ -28,6 +30,7 @@ from ups.run_folder import RunFolder
 from ups.stages import ORDER
 from ups.stages.material import alone
 from ups.stages.registry import make_stage
+from ups.step.compiled import graphs
 from ups.strategies.state import full_optimizer, full_state
 from ups.train import Loop, Surroundings
 
@@ -54,6 +57,9 @@ def trained(config: UpsConfig, world: World, mode: dict[str, Any]) -> dict[str, 
         for name in ORDER:
             if name not in stages:
                 continue
+            if mode.get("compile") or (then or {}).get("compile"):
+                torch.compiler.reset()
+            before = graphs()
             distributed.seed_everything(config.seed, rank=0)
             stage: Any = make_stage(name, config, world.device, material)
             stop = MIDDLE if then is not None else None
@@ -71,6 +77,8 @@ def trained(config: UpsConfig, world: World, mode: dict[str, Any]) -> dict[str, 
             found[stage.NAME] = loop.best
             found[f"{stage.NAME} ms"] = 1e3 * timing.later_step_s / max(1, timing.later_steps)
             found[f"{stage.NAME} alike"] = alike(loop, world)
+            found[f"{stage.NAME} digest"] = digest(loop)
+            found[f"{stage.NAME} graphs"] = graphs() - before
             found[f"{stage.NAME} steps, pieces, skips"] = [
                 loop.position.step, loop.agreement.pieces, loop.agreement.skips
             ]  # fmt: skip
@@ -96,15 +104,24 @@ def alike(loop: Loop, world: World) -> bool:
     return finite and all(one == everybody[0] for one in everybody)
 
 
+def digest(loop: Loop) -> str:
+    """Returns on the first rank what is equal where weights, average and optimizer state are, bit by bit."""
+    whole = [full_state(loop.module), full_state(loop.ema.module), full_optimizer(loop.optimizer)["state"]]
+    bits = [one.detach().cpu().contiguous().flatten().view(torch.uint8) for tree in whole for one in leaves(tree)]
+    return hashlib.sha256(b"".join(one.numpy().tobytes() for one in bits)).hexdigest()
+
+
 def leaves(tree: Any) -> list[torch.Tensor]:
     if isinstance(tree, torch.Tensor):
         return [tree]
-    return [one for item in tree.values() for one in leaves(item)] if isinstance(tree, dict) else []
+    # By name: a state that was loaded holds the same in another order.
+    items = sorted(tree.items(), key=lambda item: str(item[0])) if isinstance(tree, dict) else []
+    return [one for _, item in items for one in leaves(item)]
 
 
 if __name__ == "__main__":
     modes = json.loads(sys.argv[3])
-    world = distributed.begin(backend="auto", timeout_s=120)
+    world = distributed.begin(backend="auto", timeout_s=600)  # where ranks compile, one may be minutes behind the other
     torch.set_num_threads(1)
     found = {name: trained(load_config(Path(sys.argv[2])), world, mode) for name, mode in modes.items()}
     if world.is_first:

@@ -246,7 +246,7 @@ def test_a_run_whose_data_have_become_others_is_not_gone_on_with_and_one_whose_f
     assert done.returncode == 0, done.stderr
     os.utime(data, (1, 1))
     again = ups("train", config, *one_rank, "--resume", "--set", "stages.autoencoder.max_steps=3")
-    assert (again.returncode, again.stdout.split(";")[0]) == (0, "completed: 1 ranks, 1 steps each"), again.stderr
+    assert (again.returncode, again.stdout.split(";")[0]) == (0, "completed: 1 rank, 1 step"), again.stderr
     with h5py.File(data, "r+") as file:
         file["tensor"][...] *= 2.0
     before = files(tmp_path / "run")

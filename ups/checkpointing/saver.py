@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -74,6 +75,8 @@ class Saver:
         self._facts: dict[str, Any] = {}
         self._phase = ""  # "" nothing, "files" best.pt alone, "writing" the ranks' parts, "committing" by the first
         self._began, self._left_out = 0.0, False
+        # The same on all ranks: whether plain files are under way, why one could not be written, a thread that hangs.
+        self._awaited, self._owed, self._hung = False, "", False
 
     @property
     def under_way(self) -> bool:
@@ -109,6 +112,7 @@ class Saver:
 
     def put(self, path: Path, content: Mapping[str, Any] | None) -> None:
         """Has a plain file written by the first rank, which alone gives its content."""
+        self._awaited = True
         if content is not None:
             # Of a file that still waits for a slow disk only the newest content is written.
             self._files[path] = _copied(content)
@@ -124,9 +128,11 @@ class Saver:
             told = self._joined(part.error for part, _ in parts), self._joined(error for _, error in parts)
         wrong, wrong_file = from_first(told, self._world)
         phase, self._phase, self._part, self._files_error = self._phase, "", Part(), ""
+        self._awaited = False
         if wrong:
             if self._world.is_first:
-                self._worker.do(self._abandon)
+                unfinished = self._folder / (self._facts["name"] + layout.WRITING)  # the thread may come to it late
+                self._worker.do(lambda: shutil.rmtree(unfinished, ignore_errors=True))
             self._failed(wrong)
         elif phase == "writing":
             self._phase = "committing"
@@ -137,6 +143,7 @@ class Saver:
             self.saved.written += 1
             self.saved.last_good = str(self._folder / self._facts["name"])
         if wrong_file:
+            self._owed = wrong_file
             self._failed(wrong_file)
 
     def finish(self) -> None:
@@ -144,6 +151,23 @@ class Saver:
         began = time.perf_counter()
         self._is_free(wait=True)
         self.saved.stall_s.append(time.perf_counter() - began)
+
+    def end(self) -> None:
+        """Waits until nothing is under way; a plain file that could not be written is tried once more.
+
+        Raises AgreedError where that fails, too, whatever the policy: what was trained for is not there.
+        """
+        self.finish()
+        if self._owed and not self._hung:  # both are the same on all ranks
+            self._owed, self._phase, self._began = "", "files", time.monotonic()
+            for path in list(self._files):
+                self._worker.do(partial(self._write_file, path))
+            self.finish()
+        if self._owed and from_first(bool(self._files), self._world):
+            raise AgreedError(
+                f"the stage is trained, and its model could not be written: {self._owed}",
+                hint="make room or mend the disk, then --resume",
+            )
 
     def report(self) -> dict[str, Any]:
         """Returns what became of the checkpoints, as JSON can hold it."""
@@ -171,7 +195,10 @@ class Saver:
         """Goes on without a thread that has been waiting for a disk for too long, and without its checkpoint."""
         self._worker, self._part, self._files_error, self._phase = Worker(), Part(), "", ""
         self._shards = None  # its copies are still being read
-        self._failed(f"it was not written within {self._settings.timeout_s:g} s")
+        late = f"it was not written within {self._settings.timeout_s:g} s"
+        if self._awaited:
+            self._owed, self._hung = late, True
+        self._failed(late)
 
     def _failed(self, what: str) -> None:
         step, stage = self._facts.get("position", {}).get("step", 0), self._facts.get("stage", "")
@@ -225,15 +252,16 @@ class Saver:
         self._part = self._told(committed)
 
     def _write_file(self, path: Path) -> None:
-        content = self._files.pop(path, None)
+        content = self._files.get(path)
+        if content is None:
+            return
         try:
-            if content is not None:
-                checkpoint.save(path, content)
+            checkpoint.save(path, content)
         except DoctorError as error:
-            self._files_error = error.message
-
-    def _abandon(self) -> None:
-        shutil.rmtree(self._folder / (self._facts["name"] + layout.WRITING), ignore_errors=True)
+            self._files_error = error.message  # the content stays for the end: the disk may have room by then
+            return
+        if self._files.get(path) is content:
+            del self._files[path]
 
     def _told(self, work: Callable[[], Part]) -> Part:
         try:

@@ -76,7 +76,8 @@ def restored(
         meters = summed_meters(kept)
         meters = meters if world.is_first else [[0.0, count] for _, count in meters]
         new = f"; ranks {before} to {world.size - 1} draw new random numbers" if world.size > before else ""
-        notes = (f"written by {before} ranks, goes on with {world.size}: the same batches in the same order{new}",)
+        by = f"{before} rank{'s' * (before > 1)}"
+        notes = (f"written by {by}, goes on with {world.size}: the same batches in the same order{new}",)
     return Restored(math.inf if best is None else float(best), meters, found.facts.get("step"), notes)
 
 

@@ -40,7 +40,7 @@ FEW = ("nRMSE", "max", "fRMSE_low", "fRMSE_mid", "fRMSE_high")
 @click.option("--data", type=PathArgument("file"), help="Another file of the same problem and grid.")
 @click.option("--split", type=click.Choice(["train", "validation", "test", "all"]), default="test", show_default=True)
 @click.option("--samples", type=int, help="Take this many samples of the split; default: all of it.")
-@click.option("--out", type=PathArgument(), help="Where evaluation.json and plots/ go; default: the run.")
+@click.option("--out", type=PathArgument("new folder"), help="Where evaluation.json and plots/ go; default: the run.")
 @click.option("--task", default="", help="Of a checkpoint of several problems: this one.")
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def command(

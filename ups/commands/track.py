@@ -26,6 +26,7 @@ def sync(run: Path, wandb_mode: Any) -> None:
     from ups.tracking import sending
     from ups.tracking.backends import check, named
     from ups.tracking.sidecar import KILLED, end_file
+    from ups.tracking.turn import took_turn
 
     folder = RunFolder(run)
     if not folder.config.is_file():
@@ -34,6 +35,11 @@ def sync(run: Path, wandb_mode: Any) -> None:
     if wandb_mode is not None:
         tracking = config.tracking
         config = replace(config, tracking=replace(tracking, wandb=replace(tracking.wandb, mode=wandb_mode)))
+    if not took_turn(folder):
+        raise ConfigError(
+            f"the trackers of {run} are fed already: its training goes on, or another `ups track sync` does",
+            hint="wait for its end, then run the command again",
+        )
     check(config)
     before = {name: sending.unsent(folder, name) for name in named(config)}
     end = sending.End()

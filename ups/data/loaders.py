@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from torch.utils.data import DataLoader, Dataset, default_collate, get_worker_in
 from diagnostics.api import DoctorError
 from ups.config import TrainingConfig
 from ups.data.sampler import Entry, GlobalBatchSampler
-from ups.errors import DataError
+from ups.errors import ConfigError, DataError
 from ups.leftovers.removal import Removal
 
 Batch = dict[str, torch.Tensor]
@@ -30,6 +31,10 @@ READ_BEFORE_GIVING_UP = 8  # samples
 # What terminals, schedulers and launchers send to all processes of a group.
 TO_A_GROUP = (signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 SHM = Path("/dev/shm")  # noqa: S108 - torch's workers hand their batches over there
+# Where sockets may lie whose path would be too long below TMPDIR, as a scheduler's folder for a job often is.
+SHORT_FOLDERS = ("/tmp", "/var/tmp", str(SHM))  # noqa: S108 - a folder of this user's alone is made in one of them
+SOCKET_BYTES = 107  # of a socket's path, source: unix(7)
+IN_FOLDER = "/pymp-12345678/listener-12345678"  # as multiprocessing calls them
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +181,31 @@ def _tidied_after_us() -> Removal:
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
-    removal = Removal(Path(get_temp_dir()))
+    removal = Removal(_folder_of_sockets())
     Finalize(None, removal.close, exitpriority=-200)  # after Python's own, which complains where the folder is gone
     return removal
+
+
+def _folder_of_sockets() -> Path:
+    """Returns the folder in which this process and its workers keep sockets; makes it where there is none yet.
+
+    Raises ConfigError where no folder for temporary files has a path that is short enough.
+    """
+    given = tempfile.gettempdir()
+    for folder in (given, *SHORT_FOLDERS):
+        if len(os.fsencode(folder + IN_FOLDER)) <= SOCKET_BYTES and os.access(folder, os.W_OK | os.X_OK):
+            break
+    else:
+        raise ConfigError(
+            f"data workers talk over sockets, whose paths may have {SOCKET_BYTES} bytes: {given} is too long, and"
+            f" {', '.join(SHORT_FOLDERS)} cannot be written",
+            hint="TMPDIR=FOLDER with a shorter one; or training.workers=0",
+        )
+    before, tempfile.tempdir = tempfile.tempdir, folder
+    try:
+        return Path(get_temp_dir())
+    finally:
+        tempfile.tempdir = before
 
 
 def _in_main_thread() -> bool:

@@ -21,7 +21,7 @@ from ups.launch.reports import FOLDER_VARIABLE, STOPPED, Ended, RankReport, firs
 from ups.stopping.request import SAVED_EXIT
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM)
-STOP_S = 8  # what a rank gets to end once others have failed, before SIGKILL
+STOP_S = 5  # what a rank gets to end once others have failed, before SIGKILL; all of the job is to be gone within 10 s
 SAVE_S = 60  # what ranks get to save and stop; schedulers kill after 30 to 90 s
 SAME_S = 0.5  # a scheduler signals every process of a job: what arrives twice is meant once
 

@@ -234,6 +234,8 @@ def completed(report: RankReport, ranks: int, request: Request) -> str:
     trained = [folder.trained(name) for name in reversed(request.stages)]
     made = next((path for path in trained if path.exists()), folder.root)
     failures = report.result.get("checkpoints", {}).get("failures", [])
-    lost = f"; {len(failures)} checkpoints could not be written, the first: {failures[0]}" if failures else ""
-    steps = f"{report.steps} steps each" if report.steps else "no step was left to make"
-    return f"completed: {ranks} ranks, {steps}; {made}{lost}"
+    many = f"{len(failures)} checkpoint{'s' * (len(failures) > 1)} could not be written"
+    lost = f"; {many}, the first: {failures[0]}" if failures else ""
+    steps = f"{report.steps} step{'s' * (report.steps > 1)}{' each' * (ranks > 1)}"
+    all_made = steps if report.steps else "no step was left to make"
+    return f"completed: {ranks} rank{'s' * (ranks > 1)}, {all_made}; {made}{lost}"

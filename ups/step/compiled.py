@@ -17,13 +17,14 @@ class Compilations:
         """Returns how many graphs the step that ended had to compile, 0 for the first step."""
         if not self._compiles:
             return 0
-        now = _graphs()
+        now = graphs()
         before, self._seen = self._seen, now
         found = 0 if before is None else now - before
         self.again += found
         return found
 
 
-def _graphs() -> int:
+def graphs() -> int:
+    """Returns how many graphs this process has compiled."""
     utils = sys.modules.get("torch._dynamo.utils")
     return int(utils.counters["stats"]["unique_graphs"]) if utils is not None else 0

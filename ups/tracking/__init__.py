@@ -10,6 +10,7 @@ jsonl.py     the file itself
 feed.py      which of its rows a tracker has not been sent yet
 sending.py   feeds the trackers of a run until it ends; one that hangs or fails holds up no other
 sidecar.py   the process that does so; beside.py starts it, and tells it how the run ended
+turn.py      one process at a time: `ups track sync` keeps off a run that goes on
 backends.py  which trackers a configuration names, and whether they can work; each is a file of its own
 """
 

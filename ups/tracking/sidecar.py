@@ -14,6 +14,7 @@ from pathlib import Path
 from ups.run_folder import RunFolder, write_atomically
 from ups.tracking.backends import named
 from ups.tracking.sending import End, Sending, finish
+from ups.tracking.turn import took_turn
 
 KILLED = 128 + signal.SIGKILL
 KILLED_FINISH_S = 5.0  # nobody waits for more, and nothing may stay behind
@@ -24,6 +25,8 @@ def main(place: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)  # meant for the training, which then ends, and says so
     folder = RunFolder(Path(place))
+    took_turn(folder)  # so that `ups track sync` keeps off; where one is at work, both send the same rows
+    end_file(folder).unlink(missing_ok=True)  # of an earlier start: this one has not ended, and may be killed
     config, end = folder.read_config(), End()
     sendings = {name: Sending(name, how, config, folder, end) for name, how in named(config).items()}
     line = sys.stdin.readline().strip()

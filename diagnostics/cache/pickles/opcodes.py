@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from diagnostics.cache.pickles.values import OPAQUE, Blob, Global, PickleNode
-from diagnostics.cache.pickles.walk import MAX_TEXT, Handler, MalformedPickleError, PickleWalk
+from diagnostics.cache.pickles.walk import MAX_MEMO, MAX_TEXT, Handler, MalformedPickleError, PickleWalk
 
 MIN_BLOB = 128  # no torch file is shorter
 
@@ -251,7 +251,14 @@ def _readonly_buffer(walk: PickleWalk) -> None:
 
 @_on("r")
 def _long_binput(walk: PickleWalk) -> None:
-    walk.remember(walk.number(4))
+    # Four of five opcodes in pickles of hundreds of tensors: what is as it should be is kept without a call.
+    at, data, memo = walk.at, walk.data, walk.memo
+    slot = int.from_bytes(data[at : at + 4], "little")
+    if at + 4 > len(data) or slot > len(data) or len(memo) >= MAX_MEMO:
+        walk.remember(walk.number(4))
+        return
+    walk.at = at + 4
+    memo[slot] = walk.stack[-1]
 
 
 @_on("\x94")

@@ -133,6 +133,7 @@ class KnownPickles(Generic[Told]):
     walked: Callable[[bytes], Told]
     exact: dict[bytes, Told] = field(default_factory=dict)
     templates: dict[int, list[Template[Told]]] = field(default_factory=dict)  # by the pickle's length
+    waiting: dict[int, bytes] = field(default_factory=dict)  # by length: one of `exact` that no template is made of
     exact_bytes: int = 0
     template_bytes: int = 0
     made: int = 0
@@ -147,6 +148,13 @@ class KnownPickles(Generic[Told]):
         if told is not None:
             return told
         similar = self._similar(data)
+        if similar is None and len(data) in self.waiting:
+            with self.keeping:  # a repair reads several files at once
+                told = self.exact.get(data)
+                if told is not None:
+                    return told
+                self._learn_from_waiting(len(data))
+            similar = self._similar(data)
         return similar.told if similar is not None else self._new(data)
 
     def _similar(self, data: bytes) -> Template[Told] | None:
@@ -156,24 +164,34 @@ class KnownPickles(Generic[Told]):
                 return known
         return None
 
+    def _learn_from_waiting(self, length: int) -> None:
+        """Makes a template of the first pickle of a length when the second comes, which then need not be walked.
+
+        Where templates are of no use, no more are made.
+        """
+        first = self.waiting.pop(length, b"")
+        told = self.exact.get(first)
+        if told is not None and self.made < self.used + USELESS:
+            self._learn(first, told)
+
     def _new(self, data: bytes) -> Told:
         told = self.walked(data)
-        with self.keeping:  # a repair reads several files at once
+        with self.keeping:
             self._keep(data, told)
         return told
 
     def _keep(self, data: bytes, told: Told) -> None:
         if data in self.exact:
             return
-        # The second pickle of a length is worth a template; where they are of no use, no more are made.
-        if any(len(known) == len(data) for known in self.exact) and self.made < self.used + USELESS:
-            self._learn(data, told)
         self.exact_bytes += len(data)
         while self.exact and (len(self.exact) >= MAX_EXACT or self.exact_bytes > MAX_KEPT_BYTES):
             oldest = next(iter(self.exact))
             del self.exact[oldest]
             self.exact_bytes -= len(oldest)
+            if self.waiting.get(len(oldest)) is oldest:
+                del self.waiting[len(oldest)]
         self.exact[data] = told
+        self.waiting[len(data)] = data
 
     def _learn(self, data: bytes, told: Told) -> None:
         self.made += 1

@@ -95,7 +95,10 @@ def moved(looks: Sequence[Observation]) -> ActivityDelta:
     cpus = (after.cpu_s - before.cpu_s) / apart
     ran = None if after.switches is None or before.switches is None else after.switches - before.switches
     seen = [look.frames for look in told if look.frames]
-    busy = cpus >= cpu_shares.WORKS or (after.bytes_moved - before.bytes_moved) / apart >= BUSY_BYTES_PER_S
+    # Of a child that ended meanwhile all of its life's CPU is there at once: it tells that its parent came further,
+    # and nothing of how busy anybody was in between.
+    reaped = (after.reaped_cpu_s - before.reaped_cpu_s) / apart
+    busy = max(cpus, reaped) >= cpu_shares.WORKS or (after.bytes_moved - before.bytes_moved) / apart >= BUSY_BYTES_PER_S
     idle = after.main_cpu_s - before.main_cpu_s < cpu_shares.POLLS * apart
     return ActivityDelta(
         motion=ActivityLevel.STOPPED if stopped else _motion(seen, busy=busy, idle=idle, ran=ran),

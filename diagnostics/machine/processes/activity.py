@@ -30,7 +30,8 @@ def read_activity(pid: int) -> Activity | None:
         system_call=_text(task / "syscall").strip(),
         main_cpu_s=(int(words[11]) + int(words[12])) / _TICKS,
         switches=int(switches) if switches.isdigit() else None,
-        cpu_s=whole.cpu_s,
+        cpu_s=whole.cpu_s - whole.reaped_cpu_s,
+        reaped_cpu_s=whole.reaped_cpu_s,
         bytes_moved=whole.bytes_moved,
     )
 

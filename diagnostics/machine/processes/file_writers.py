@@ -12,6 +12,7 @@ from pathlib import Path
 
 FileId = tuple[int, int]  # device and inode number
 PROC = Path("/proc")
+SHARED_AND_WRITABLE = ("w-s ", "wxs ")  # how the rights of such a mapping end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +95,11 @@ def _flags(path: str) -> int:
 
 
 def _mapped(pid: int, wanted: frozenset[FileId]) -> Iterator[tuple[FileId, str]]:
+    text = (PROC / f"{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape")
+    if not any(rights in text for rights in SHARED_AND_WRITABLE):  # most processes have none
+        return
     inodes = {str(inode) for _, inode in wanted}
-    for line in (PROC / f"{pid}/maps").read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+    for line in text.splitlines():
         fields = line.split(maxsplit=5)
         if len(fields) == 6 and fields[1][1] == "w" and fields[1][3] == "s" and fields[4] in inodes:
             for file in _ids(fields[3], int(fields[4]), fields[5]) & wanted:

@@ -101,6 +101,7 @@ class Effort:
     """What a process has done since it began, its reaped children included."""
 
     cpu_s: float
+    reaped_cpu_s: float  # of that, what children used that it has waited for: all of their life at once
     bytes_moved: int  # read and written, from and to anything; 0 where it may not be read
     in_disk_wait: bool
     wants_cpu: bool  # it runs, or would if there were a CPU for it
@@ -117,6 +118,7 @@ def effort(pid: int) -> Effort | None:
     moved = sum(int(io[at + 1]) for at in range(0, len(io) - 1, 2) if io[at] in ("rchar:", "wchar:"))
     return Effort(
         cpu_s=sum(map(int, words[11:15])) / _TICKS,
+        reaped_cpu_s=sum(map(int, words[13:15])) / _TICKS,
         bytes_moved=moved,
         in_disk_wait=words[0] == "D",
         wants_cpu=words[0] == "R",

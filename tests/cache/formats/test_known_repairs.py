@@ -50,6 +50,7 @@ def _knows_nothing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     zip_layout._known.clear()
     KNOWN_FACTS.exact.clear()
+    KNOWN_FACTS.waiting.clear()
     KNOWN_FACTS.templates.clear()
     KNOWN_FACTS.exact_bytes = KNOWN_FACTS.template_bytes = 0
     KNOWN_FACTS.made = KNOWN_FACTS.used = 0  # where other tests' templates were of no use, no more would be made

@@ -19,7 +19,7 @@ TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
 THEIRS = "torchelastic_"  # a folder that torchrun leaves when it is killed
 # A /dev/shm of its own for the job, where that can be had: other jobs of this machine use the common one.
 OWN_SHM = ("unshare", "-m", "bash", "-c", 'mount --bind "$0" /dev/shm && exec "$@"')
-REACHED_S, GONE_S = 90.0, 30.0
+REACHED_S, GONE_S = 300.0, 30.0  # a watched start takes minutes on busy cores
 
 # In each rank, before anything of it: the function of the phase says that it was reached, and waits. In a fork that has
 # no command before it, the first process makes itself a /dev/shm of its own.

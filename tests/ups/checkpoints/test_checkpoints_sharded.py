@@ -134,6 +134,33 @@ def test_a_disk_that_never_answers_is_given_up_after_the_time_that_was_set(tmp_p
     assert saved.failures == ["step 0 of : it was not written within 0.2 s"]
 
 
+@pytest.mark.parametrize("room_at_the_end", [True, False])
+def test_a_model_that_found_no_room_is_written_at_the_end_or_the_stage_is_not_done(
+    tmp_path: Path, room_at_the_end: bool
+) -> None:
+    best = tmp_path / "checkpoints" / "best.pt"
+    one, saved, notes = saver(best.parent, on_failure="continue")
+    one.put(best, {"kind": "best", "weight": torch.ones(2)})  # its folder is not there
+    one.finish()
+    assert (len(saved.failures), notes.lines[0][-18:]) == (1, "; training goes on")
+    if room_at_the_end:
+        best.parent.mkdir()
+        one.end()
+        assert torch.equal(torch.load(best, weights_only=True)["weight"], torch.ones(2))
+        return
+    with pytest.raises(AgreedError, match=r"the stage is trained, and its model could not be written: .*best\.pt"):
+        one.end()
+
+
+def test_a_model_that_a_disk_swallowed_is_not_taken_for_written(tmp_path: Path) -> None:
+    os.mkfifo(slow := tmp_path / "best.pt.tmp")
+    one, _, _ = saver(tmp_path, timeout_s=0.2, on_failure="continue")
+    one.put(tmp_path / "best.pt", {"kind": "best"})
+    with pytest.raises(AgreedError, match=r"could not be written: it was not written within 0\.2 s"):
+        one.end()
+    os.close(os.open(slow, os.O_RDONLY | os.O_NONBLOCK))
+
+
 def test_the_last_ones_stay_and_nothing_half_written_does(tmp_path: Path) -> None:
     saved, _ = write(tmp_path, 1, 2, 3, 4, keep_last=2)
     assert names(tmp_path) == ["operator-0000-00000003", "operator-0000-00000004"]

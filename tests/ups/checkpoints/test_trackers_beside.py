@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -25,6 +26,7 @@ from small_run import (
     write_data,
 )
 
+from ups.commands import track
 from ups.config import UpsConfig, load_config
 from ups.errors import ConfigError
 from ups.run_folder import RunFolder
@@ -32,6 +34,7 @@ from ups.tracking import Record, backends, sending
 from ups.tracking.beside import Beside
 from ups.tracking.feed import Feed, Sent
 from ups.tracking.jsonl import JsonLines
+from ups.tracking.sidecar import end_file
 
 # A package `wandb` that writes down what it is told: the real one is 200 MB, and is tested where it is installed.
 WANDB = """
@@ -129,10 +132,15 @@ def test_a_tracker_that_hangs_or_fails_holds_nothing_up_and_is_sent_all_later(
     RunFolder(run).claim(loaded)
     for name, value in environ(told, **{trouble: "1"}).items():
         monkeypatch.setenv(name, value)
+    (run / "tracking").mkdir()
+    end_file(RunFolder(run)).write_text("75\n")  # of the start before, which was told to stop
     beside, lines = Beside(loaded), JsonLines(run / "metrics.jsonl")
     for step in (1, 2, 3):
         lines.log(row(step))
     lines.close()
+    wait_until(lambda: is_fed(run) and not end_file(RunFolder(run)).exists())
+    with pytest.raises(ConfigError, match=r"are fed already: its training goes on, or another `ups track sync` does"):
+        track.sync.callback(run, None)  # type: ignore[misc]
     began = time.monotonic()
     (said,) = beside.finish(3)
     assert time.monotonic() - began < 8
@@ -146,6 +154,18 @@ def test_a_tracker_that_hangs_or_fails_holds_nothing_up_and_is_sent_all_later(
     assert (done.returncode, done.stdout) == (0, "wandb-offline: 3 rows sent, 0 left\n"), done.stderr
     assert [what for what, _ in read(told)] == ["init", "log", "log", "log", "finish"]
     assert read(told)[-1] == ["finish", 3]
+
+
+def is_fed(run: Path) -> bool:
+    """Whether another process has the right to feed the run's trackers."""
+    if not (run / "tracking/lock").exists():
+        return False
+    with (run / "tracking/lock").open("r+b") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def row(step: int, kind: str = "step", stage: str = "autoencoder") -> dict[str, Any]:
