@@ -71,9 +71,10 @@ def match(job: Job) -> Match | None:
 
 def _title(late: Straggler) -> str:
     others = shown_ranks([one.rank for one in late.others])
+    lost = f"{milliseconds(late.gain_s)} ms {'then,' if late.partly else 'or'} {percent(late.cost)} {late.of_what}"
     return (
         f"{others.capitalize()} wait{'s' if len(late.others) == 1 else ''} for rank {late.split.rank} in "
-        f"{percent(late.often)} of the steps, {milliseconds(late.gain_s)} ms {'then, ' if late.partly else 'or '}{percent(late.cost)} {late.of_what}: "
+        f"{percent(late.often)} of the steps, {lost}: "
         f"{late.reason} ({LABELS[late.phase]}: {milliseconds(late.phase_s)} ms more than any other rank)"
     )
 
