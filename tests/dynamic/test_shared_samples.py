@@ -158,6 +158,18 @@ def test_ranks_that_exchange_what_is_inside_of_the_model_hold_parts_of_it(
     assert (told(made.a_job(*ranks, code=0)) is None) is silent
 
 
+@pytest.mark.parametrize(("ranks_told", "silent"), [((0, 1), False), ((0, 0), True)], ids=["apart", "alike"])
+def test_what_a_contrastive_loss_gathers_is_no_part_of_a_model_where_the_samplers_divide_the_data(
+    ranks_told: tuple[int, int], silent: bool
+) -> None:
+    gathers = {"collectives": (call("all_gather", "Contrast.forward", "main"),), "groups": WORLD}
+    ranks = [
+        rank(number, source(one_pass(0, ORDER), num_replicas="2", sampler_rank=str(said)), **gathers)
+        for number, said in enumerate(ranks_told)
+    ]
+    assert (told(made.a_job(*ranks, code=0)) is None) is silent
+
+
 def mesh_job(shares: str, mesh: str) -> Job:
     """Four ranks that all read the same."""
     events = [made.event("device-mesh", mesh)] if mesh else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.samples.gradient_sharing import BY_HAND, GradientGroup, sharing_pairs
+from diagnostics.dynamic.samples.gradient_sharing import BY_HAND, GradientGroup, gradient_pairs
 from diagnostics.dynamic.samples.model_ways import take_other_ways
 from diagnostics.dynamic.samples.training_passes import RankLoader, trained_batches, training_loaders, world_of
 from diagnostics.dynamic.samples.worker_random import draws_samples
@@ -78,14 +78,25 @@ def _joined(first: SharedSamples, alike: Sequence[SharedSamples]) -> SharedSampl
 
 def _pairs(job: Job) -> Iterator[SharedSamples]:
     read = {process.rank: {one.key: one for one in training_loaders(process)} for process in job.ranks}
-    for one, other, group in sharing_pairs(job):
+    for one, other, group, parts in gradient_pairs(job):
         if one.agent is not None and other.agent is not None and take_other_ways(one.agent, other.agent):
             continue
         for key, mine in read[one.rank].items():
             theirs = read[other.rank].get(key)
-            if theirs is not None and not _is_small(mine, job) and not _is_made_up(mine, job):
+            if theirs is None or (parts and not _divide(mine, theirs)):
+                continue
+            if not _is_small(mine, job) and not _is_made_up(mine, job):
                 found = _compared(mine, theirs, group)
                 yield from (one for one in found if not _are_drawn_alike(one, job))
+
+
+def _divide(mine: RankLoader, theirs: RankLoader) -> bool:
+    """Whether their samplers are told that they divide the data: then no model in parts is why they read the same.
+
+    Ranks that hold parts of one model are told one rank of the data. What contrastive losses gather looks like parts.
+    """
+    told = [(one.source.number("sampler_rank"), one.source.number("num_replicas")) for one in (mine, theirs)]
+    return None not in (*told[0], *told[1]) and told[0][0] != told[1][0] and told[0][1] == told[1][1]
 
 
 def _is_small(loader: RankLoader, job: Job) -> bool:
