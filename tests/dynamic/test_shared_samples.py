@@ -170,6 +170,20 @@ def test_what_a_contrastive_loss_gathers_is_no_part_of_a_model_where_the_sampler
     assert (told(made.a_job(*ranks, code=0)) is None) is silent
 
 
+@pytest.mark.parametrize(("epochs", "found"), [((2, 3), True), ((2, 2), False)], ids=["apart", "one"])
+def test_augmented_samples_are_the_same_by_their_indices_where_samplers_stand_at_different_epochs(
+    epochs: tuple[int, int], found: bool
+) -> None:
+    def views(number: int) -> Any:
+        read = one_pass(0, [40 * number + at for at in range(40)], epoch=epochs[number])
+        log = tuple(replace(one, samples=tuple(1000 * (number + 1) + at for at in one.samples)) for one in read.log)
+        shifted = tuple(replace(one, indices=tuple(at - 20 * number for at in one.indices)) for one in log)
+        return source(replace(read, log=shifted), num_replicas="2", sampler_rank=str(number))
+
+    job = made.a_job(*(rank(number, views(number)) for number in (0, 1)), code=0)
+    assert told(job) == ((SampleSharing.PART, (0, 1), 10, 20, False) if found else None)
+
+
 def mesh_job(shares: str, mesh: str) -> Job:
     """Four ranks that all read the same."""
     events = [made.event("device-mesh", mesh)] if mesh else []

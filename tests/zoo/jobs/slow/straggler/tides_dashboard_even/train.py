@@ -34,7 +34,7 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
     dashboard = Dashboard()
     step = 0
-    for epoch in range(2):
+    for epoch in range(5):
         sampler.set_epoch(epoch)
         for levels, mean in loader:
             optimizer.zero_grad()
