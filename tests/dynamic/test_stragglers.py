@@ -30,8 +30,8 @@ def ranks(is_late: Callable[[int, int], bool], **fields: Any) -> list[Any]:
             end_s += sum(phases.values())
             steps.append(made_steps.step(number, end_s, phases, waits=EXTRA_S * (waits and not late), **fields))
         one = made_steps.rank(rank, PLAIN)
-        timings = replace(one.agent.timings, steps=tuple(steps))  # type: ignore[union-attr]
-        found.append(replace(one, agent=replace(one.agent, timings=timings)))  # type: ignore[type-var]
+        timings = replace(one.agent.timings, steps=tuple(steps))
+        found.append(replace(one, agent=replace(one.agent, timings=timings)))
     return found
 
 
