@@ -78,7 +78,7 @@ ARROWS = {
     "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/training": "agent/shared diagnosis record d/job d/replicas s/program s/torch_code",
-    "diagnosis/updates": "diagnosis record record/marks d/job d/replicas d/samples",
+    "diagnosis/updates": "diagnosis record record/marks d/job d/replicas d/samples d/steps",
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",

@@ -11,13 +11,19 @@ import itertools
 import sys
 import types
 from collections import deque
+from opcode import opmap
 
 from .shared.redaction import is_secret
 
 MAX_VALUES, MAX_NAME = 60, 80
 _PLAIN = (bool, int, float, type(None))
 _SIZED = (list, tuple, dict, set, frozenset, str, bytes, range, deque)
-_KEEPERS = frozenset(("locals", "vars", "eval", "exec", "_getframe", "currentframe", "f_locals"))
+# What makes a frame keep its dictionary: these functions, and what reaches them or the frame by another name.
+_FUNCTIONS = frozenset(("locals", "vars", "eval", "exec"))
+_WAYS = frozenset(("builtins", "__builtins__", "_getframe", "currentframe", "f_locals"))
+_SHIFT = 1 if sys.version_info >= (3, 11) else 0  # of the index of a global's name
+_MOST_CODES = 4096
+_known_keepers = {}  # code -> whether it is one, of code that names such a function
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: variables lie in slots; of other code they are a dictionary anyway
 _KEPT_BY_FRAME_ALONE = 3  # references: the frame's, our name's, and that of the question
 _mro = type.__dict__["__mro__"].__get__
@@ -36,7 +42,7 @@ def values_of(frame):
 
 def _read(found, frame, code, names):
     if code.co_flags & _OPTIMIZED:
-        if not names.isdisjoint(_KEEPERS) or frame.f_trace is not None:  # what a debugger sees, it writes back
+        if _keeps(code) or frame.f_trace is not None:  # what a debugger sees, it writes back
             return
         _add_all(found, _locals(frame, code), names, code)
     taken = frame.f_globals
@@ -47,7 +53,7 @@ def variables_of(frame):
     """Returns the (name, value) pairs of a frame, none where asking would keep or change them. Let go of them soon."""
     if not frame.f_code.co_flags & _OPTIMIZED:
         return list(frame.f_locals.items())
-    if not _KEEPERS.isdisjoint(frame.f_code.co_names) or frame.f_trace is not None:
+    if _keeps(frame.f_code) or frame.f_trace is not None:
         return []
     return _locals(frame, frame.f_code)
 
@@ -59,6 +65,33 @@ def span_of(frame):
     except AttributeError:  # before Python 3.11
         return None
     return list(at) if at is not None and None not in at else None
+
+
+def _keeps(code):
+    """Whether code asks for its own variables: `eval(text)` may, `model.eval()` does not."""
+    if not _WAYS.isdisjoint(code.co_names):
+        return True
+    if _FUNCTIONS.isdisjoint(code.co_names):
+        return False
+    if code not in _known_keepers:
+        if len(_known_keepers) >= _MOST_CODES:
+            return True
+        _known_keepers[code] = _loads_global(code, _FUNCTIONS)
+    return _known_keepers[code]
+
+
+def _loads_global(code, wanted):
+    """Whether one of these names is looked up as a global, and not as an attribute: the code's names are of both."""
+    places = {place for place, name in enumerate(code.co_names) if name in wanted}
+    raw, above = code.co_code, 0
+    for at in range(0, len(raw), 2):
+        argument = raw[at + 1] | above
+        above = argument << 8 if raw[at] == opmap["EXTENDED_ARG"] else 0
+        if (raw[at] == opmap["LOAD_GLOBAL"] and argument >> _SHIFT in places) or (
+            raw[at] == opmap["LOAD_NAME"] and argument in places
+        ):
+            return True
+    return False
 
 
 def _locals(frame, code):

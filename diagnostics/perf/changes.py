@@ -45,8 +45,8 @@ def _late(job: Job, view: StepView) -> Iterator[Change]:
         do = straggler_fix(late)
     else:
         what = (
-            f"rank {late.split.rank} does {milliseconds(late.gain_s)} ms more in each step than any other; it runs "
-            "another part of the model"
+            f"rank {late.split.rank} does {milliseconds(late.lost_s / len(late.split.of.steps))} ms more in each step "
+            "than any other; it runs another part of the model"
         )
         do = "balance the stages: move layers from it to the others"
     sure = late.reason in (Reason.NEIGHBOUR, Reason.UNKNOWN)

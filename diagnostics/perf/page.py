@@ -72,7 +72,8 @@ def straggler(answer: PerfAnswer) -> str:
     late = answer.view.late
     if late is None:
         return "straggler: none; which rank is last changes from step to step"
-    said = f"straggler: rank {late.split.rank} in {percent(late.often)} of the steps, {percent(late.cost)} of each"
+    often, cost = f"{percent(late.often)} of the steps", f"{percent(late.cost)} {late.of_what}"
+    said = f"straggler: rank {late.split.rank} in {often}, {cost}"
     if not late.replicas:
         return f"{said}; it runs another part of the model than the others, or shares no gradients with them"
     return f"{said}: {late.reason}"

@@ -169,14 +169,30 @@ def test_parts_that_overlap_and_a_whole_set_on_each_rank_are_likely(tmp_path: Pa
     )  # fmt: skip
 
 
-def test_a_split_that_each_rank_draws_for_itself_is_told_with_the_line_that_draws_it(tmp_path: Path) -> None:
+def overlapping(folder: Path, epochs: Sequence[int | None]) -> Job:
+    """Ranks whose samplers know their ranks, and hand over parts that overlap; at these epochs."""
     facts = {"sampler": "DistributedSampler", "num_replicas": "2"}
+    set_at = made.frames(f"{folder}/train.py:6")
     ranks = [
-        [source(one_pass(0, order), at=f"{tmp_path}/train.py:3", sampler_at=f"{tmp_path}/train.py:2",
-                sampler_rank=str(rank), **facts)]
+        [source(one_pass(0, order, epoch=epochs[rank], epoch_path=set_at), at=f"{folder}/train.py:3",
+                sampler_at=f"{folder}/train.py:2", sampler_rank=str(rank), **facts)]
         for rank, order in enumerate((range(80), range(60, 140)))
     ]  # fmt: skip
-    job = a_job(tmp_path, *ranks)
+    return a_job(folder, *ranks)
+
+
+def test_samplers_at_different_epochs_are_told_with_the_line_that_calls_set_epoch(tmp_path: Path) -> None:
+    title, fix, lines, _, _ = told(ranks_share_samples.match(overlapping(tmp_path, (4, 5))))
+    assert title.partition(": ")[2] == (
+        "their samplers stand at different epochs (4 on rank 0, 5 on rank 1; set_epoch is called at train.py:6), and "
+        "each rank cuts its part out of another order"
+    )
+    assert fix.startswith("call set_epoch(epoch) with the same epoch on all ranks")
+    assert lines == ("train.py:6", "train.py:2", "train.py:3")
+
+
+def test_a_split_that_each_rank_draws_for_itself_is_told_with_the_line_that_draws_it(tmp_path: Path) -> None:
+    job = overlapping(tmp_path, (4, 4))
     (tmp_path / "train.py").write_text(PROGRAM + "train, val = random_split(songs, [400, 100])\n")
 
     title, fix, lines, _, _ = told(ranks_share_samples.match(job))

@@ -158,6 +158,32 @@ def test_ranks_that_exchange_what_is_inside_of_the_model_hold_parts_of_it(
     assert (told(made.a_job(*ranks, code=0)) is None) is silent
 
 
+@pytest.mark.parametrize(("ranks_told", "silent"), [((0, 1), False), ((0, 0), True)], ids=["apart", "alike"])
+def test_what_a_contrastive_loss_gathers_is_no_part_of_a_model_where_the_samplers_divide_the_data(
+    ranks_told: tuple[int, int], silent: bool
+) -> None:
+    gathers = {"collectives": (call("all_gather", "Contrast.forward", "main"),), "groups": WORLD}
+    ranks = [
+        rank(number, source(one_pass(0, ORDER), num_replicas="2", sampler_rank=str(said)), **gathers)
+        for number, said in enumerate(ranks_told)
+    ]
+    assert (told(made.a_job(*ranks, code=0)) is None) is silent
+
+
+@pytest.mark.parametrize(("epochs", "found"), [((2, 3), True), ((2, 2), False)], ids=["apart", "one"])
+def test_augmented_samples_are_the_same_by_their_indices_where_samplers_stand_at_different_epochs(
+    epochs: tuple[int, int], found: bool
+) -> None:
+    def views(number: int) -> Any:
+        read = one_pass(0, [40 * number + at for at in range(40)], epoch=epochs[number])
+        log = tuple(replace(one, samples=tuple(1000 * (number + 1) + at for at in one.samples)) for one in read.log)
+        shifted = tuple(replace(one, indices=tuple(at - 20 * number for at in one.indices)) for one in log)
+        return source(replace(read, log=shifted), num_replicas="2", sampler_rank=str(number))
+
+    job = made.a_job(*(rank(number, views(number)) for number in (0, 1)), code=0)
+    assert told(job) == ((SampleSharing.PART, (0, 1), 10, 20, False) if found else None)
+
+
 def mesh_job(shares: str, mesh: str) -> Job:
     """Four ranks that all read the same."""
     events = [made.event("device-mesh", mesh)] if mesh else []

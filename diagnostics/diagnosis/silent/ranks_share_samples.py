@@ -27,6 +27,7 @@ from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.source_lines import lines_like
 from diagnostics.dynamic.samples.asked_too_early import EarlyQuestion, asked_too_early
+from diagnostics.dynamic.samples.epochs_apart import EpochsApart, epochs_apart
 from diagnostics.dynamic.samples.loader_lines import PLAIN_SAMPLERS, dataset_words, lines_of
 from diagnostics.dynamic.samples.shared_samples import SampleSharing, SharedSamples, shared_samples
 
@@ -47,8 +48,10 @@ def match(job: Job) -> Match | None:
         return None
     loader = found.loaders[0]
     lines, early = lines_of(job, loader), asked_too_early(job, loader)
+    apart = epochs_apart(found.loaders, found.number) if _divide_other_sets(found) else None
     drawn = lines_like(job, loader.process, _DRAWN)[:2] if _divide_other_sets(found) else ()
-    frames = (early.made if early is not None else drawn) or loader.sampler_at() or loader.built_at()
+    first = early.made[:1] if early is not None else apart.called if apart is not None else drawn
+    frames = first or loader.sampler_at() or loader.built_at()
     return as_told(
         job,
         blamed(
@@ -57,18 +60,38 @@ def match(job: Job) -> Match | None:
             code=CODE,
             name=NAME,
             failure_class=CLASS,
-            title=_title(found, _early_cause(early, lines) if early is not None else _cause(found, lines)),
+            title=_title(found, _why(job, found, lines, early, apart)),
             evidence=[
                 *print_table(found.loaders, found.shown, found.number),
                 *(source_evidence(job, frames[0]) if frames else ()),
             ],
-            fix=Fix(text=_early_fix(job, early) if early is not None else _fix(job, found)),
-            locations=distinct([*map(job.line, early.made[:1] if early is not None else drawn), *lines]),
+            fix=Fix(text=_remedy(job, found, early, apart)),
+            locations=distinct([*map(job.line, first), *lines]),
             confidence=Confidence.CONFIRMED if found.sure else Confidence.LIKELY,
             outcome=JobOutcome.SILENT_WRONG,
             began_s=loader.process.began_s,
         ),
     )
+
+
+def _why(
+    job: Job, found: SharedSamples, lines: tuple[str, ...], early: EarlyQuestion | None, apart: EpochsApart | None
+) -> str:
+    if early is not None:
+        return _early_cause(early, lines)
+    if apart is None:
+        return _cause(found, lines)
+    stand = ", ".join(f"{epoch} on rank {rank}" for rank, epoch in apart.epochs)
+    at = f"; set_epoch is called at {job.line(apart.called[0])}" if apart.called else ""
+    return f"their samplers stand at different epochs ({stand}{at}), and each rank cuts its part out of another order"
+
+
+def _remedy(job: Job, found: SharedSamples, early: EarlyQuestion | None, apart: EpochsApart | None) -> str:
+    if early is not None:
+        return _early_fix(job, early)
+    if apart is not None:
+        return "call set_epoch(epoch) with the same epoch on all ranks: the sampler itself gives each rank its own part"
+    return _fix(job, found)
 
 
 def _divide_other_sets(found: SharedSamples) -> bool:

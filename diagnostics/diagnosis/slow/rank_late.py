@@ -1,9 +1,10 @@
-"""The other ranks wait for one rank in nearly every step.
+"""The other ranks wait for one rank in nearly every step, or in every second or third.
 
 What it does: splits each step of each rank into what it does itself and what it waits for others, by the clock of the
-host. The rank that is last in nearly all steps, and so late that a quarter of the step or more would be won, is named,
-with what it does meanwhile: waiting for its data, writing checkpoints or logs, collecting garbage, more work, swapping.
-Time in which it had no CPU since others took it is not counted against it, nor are stages of a pipeline.
+host. The rank that is last in nearly all steps, or late in every second or third one where no other rank is, and so
+late that a quarter of the time or more would be won, is named, with what it does meanwhile: waiting for its data,
+writing checkpoints or logs, collecting garbage, more work, swapping. Time in which it had no CPU since others took it
+is not counted against it, nor are stages of a pipeline.
 
 Why it matters: a synchronous step takes as long as its slowest rank; the hours of all others are paid for waiting.
 
@@ -42,7 +43,7 @@ def match(job: Job) -> Match | None:
     late = view.late
     if late is None or view.on_device or late.sure_cost < LEAST or late.cost < LEAST or not late.replicas:
         return None
-    if not enough(view.splits, late.gain_s * len(late.split.of.steps)):
+    if not enough(view.splits, late.lost_s):
         return None
     frames = straggler_line(job, late)
     return told(
@@ -70,9 +71,10 @@ def match(job: Job) -> Match | None:
 
 def _title(late: Straggler) -> str:
     others = shown_ranks([one.rank for one in late.others])
+    lost = f"{milliseconds(late.gain_s)} ms {'then,' if late.partly else 'or'} {percent(late.cost)} {late.of_what}"
     return (
         f"{others.capitalize()} wait{'s' if len(late.others) == 1 else ''} for rank {late.split.rank} in "
-        f"{percent(late.often)} of the steps, {milliseconds(late.gain_s)} ms or {percent(late.cost)} of each: "
+        f"{percent(late.often)} of the steps, {lost}: "
         f"{late.reason} ({LABELS[late.phase]}: {milliseconds(late.phase_s)} ms more than any other rank)"
     )
 

@@ -39,6 +39,11 @@ def gradient_groups(process: JobProcess) -> tuple[GradientGroup, ...]:
 
 def sharing_pairs(job: Job) -> Iterator[tuple[JobProcess, JobProcess, GradientGroup]]:
     """Yields each two ranks that train one model together and hold no parts of one copy of it."""
+    yield from ((one, other, group) for one, other, group, parts in gradient_pairs(job) if not parts)
+
+
+def gradient_pairs(job: Job) -> Iterator[tuple[JobProcess, JobProcess, GradientGroup, bool]]:
+    """Yields each two ranks that add up their gradients, and whether they may hold parts of one copy of the model."""
     groups = {process.rank: gradient_groups(process) for process in job.ranks}
     for one, other in combinations(job.ranks, 2):
         both = {one.rank, other.rank}
@@ -46,8 +51,7 @@ def sharing_pairs(job: Job) -> Iterator[tuple[JobProcess, JobProcess, GradientGr
         if shared is None or shared not in groups[other.rank]:
             continue
         known = {*groups[one.rank], *groups[other.rank]}
-        if not any(_may_hold_parts(process, both, known) for process in (one, other)):
-            yield one, other, shared
+        yield one, other, shared, any(_may_hold_parts(process, both, known) for process in (one, other))
 
 
 def _group(words: dict[str, str]) -> GradientGroup:

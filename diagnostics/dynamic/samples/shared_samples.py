@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from diagnostics.dynamic.job.job import Job
-from diagnostics.dynamic.samples.gradient_sharing import BY_HAND, GradientGroup, sharing_pairs
+from diagnostics.dynamic.samples.epochs_apart import epochs_apart
+from diagnostics.dynamic.samples.gradient_sharing import BY_HAND, GradientGroup, gradient_pairs
 from diagnostics.dynamic.samples.model_ways import take_other_ways
 from diagnostics.dynamic.samples.training_passes import RankLoader, trained_batches, training_loaders, world_of
 from diagnostics.dynamic.samples.worker_random import draws_samples
@@ -78,14 +79,25 @@ def _joined(first: SharedSamples, alike: Sequence[SharedSamples]) -> SharedSampl
 
 def _pairs(job: Job) -> Iterator[SharedSamples]:
     read = {process.rank: {one.key: one for one in training_loaders(process)} for process in job.ranks}
-    for one, other, group in sharing_pairs(job):
+    for one, other, group, parts in gradient_pairs(job):
         if one.agent is not None and other.agent is not None and take_other_ways(one.agent, other.agent):
             continue
         for key, mine in read[one.rank].items():
             theirs = read[other.rank].get(key)
-            if theirs is not None and not _is_small(mine, job) and not _is_made_up(mine, job):
+            if theirs is None or (parts and not _divide(mine, theirs)):
+                continue
+            if not _is_small(mine, job) and not _is_made_up(mine, job):
                 found = _compared(mine, theirs, group)
                 yield from (one for one in found if not _are_drawn_alike(one, job))
+
+
+def _divide(mine: RankLoader, theirs: RankLoader) -> bool:
+    """Whether their samplers are told that they divide the data: then no model in parts is why they read the same.
+
+    Ranks that hold parts of one model are told one rank of the data. What contrastive losses gather looks like parts.
+    """
+    told = [(one.source.number("sampler_rank"), one.source.number("num_replicas")) for one in (mine, theirs)]
+    return None not in (*told[0], *told[1]) and told[0][0] != told[1][0] and told[0][1] == told[1][1]
 
 
 def _is_small(loader: RankLoader, job: Job) -> bool:
@@ -132,10 +144,10 @@ def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Ite
         other = others.get(one.number)
         if other is None:
             continue
-        how, found = _how(mine, one, other)
+        how, found = _how(mine, theirs, one, other)
         if how is not None:
             first, second = found
-            both = _distinct(first) & _distinct(second) if how is SampleSharing.PART else _distinct(first)
+            both = _common(mine, theirs, one.number, first, second) if how is SampleSharing.PART else _distinct(first)
             yield SharedSamples(
                 how=how,
                 group=group,
@@ -150,7 +162,9 @@ def _compared(mine: RankLoader, theirs: RankLoader, group: GradientGroup) -> Ite
             return
 
 
-def _how(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> tuple[SampleSharing | None, _Both]:
+def _how(
+    loader: RankLoader, others: RankLoader, one: LoaderPass, other: LoaderPass
+) -> tuple[SampleSharing | None, _Both]:
     """Returns how two passes share samples, and the batches of each that show it."""
     if loader.source.kind is SourceKind.INPUT and not _is_read_again(one):
         return None, ((), ())
@@ -164,9 +178,23 @@ def _how(loader: RankLoader, one: LoaderPass, other: LoaderPass) -> tuple[Sample
         return None, ((), ())
     if one.total == other.total and one.rows == other.rows:
         return SampleSharing.SAME_SET, (mine, theirs)
-    shared = len(_distinct(mine) & _distinct(theirs))
+    shared = len(_common(loader, others, one.number, mine, theirs))
     least = max(LEAST_SAMPLES, LEAST_SHARE * min(one.rows, other.rows))
     return (SampleSharing.PART, (mine, theirs)) if shared >= least else (None, ((), ()))
+
+
+def _common(
+    loader: RankLoader, others: RankLoader, number: int, mine: Sequence[BatchPrint], theirs: Sequence[BatchPrint]
+) -> set[int]:
+    """Returns the samples that both read: by their prints, or by their indices where no two views of one are alike.
+
+    Of indices nothing is concluded but where the samplers are to divide the data and stand at different epochs: a data
+    set of each rank's own begins at 0 as well.
+    """
+    both = _distinct(mine) & _distinct(theirs)
+    if both or not _divide(loader, others) or epochs_apart((loader, others), number) is None:
+        return both
+    return _indices(mine) & _indices(theirs)
 
 
 def _same_order(one: LoaderPass, other: LoaderPass) -> _Both | None:
@@ -199,6 +227,10 @@ def _are_told_apart(batches: Sequence[BatchPrint]) -> bool:
     return len(_distinct(batches)) >= max(LEAST_SAMPLES, 2 * min(rows, 128)) or not any(
         batch.samples for batch in batches
     )
+
+
+def _indices(batches: Sequence[BatchPrint]) -> set[int]:
+    return {index for batch in batches for index in batch.indices if index >= 0}
 
 
 def _distinct(batches: Sequence[BatchPrint]) -> set[int]:

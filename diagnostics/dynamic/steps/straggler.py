@@ -1,7 +1,8 @@
 """The rank that the others wait for, what it costs them, and why it is late. Pure.
 
-A rank's own time is its step without what it waits for others. The straggler has the largest in nearly all steps; what
-that costs is how much later it comes than the next one, which is also what the others would gain.
+A rank's own time is its step without what it waits for others. The straggler has the largest in nearly all steps, or is
+late again and again, in every second or third step, and no other rank ever is. What that costs is how much later it
+comes than the next one, which is also what the others would gain.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from diagnostics.dynamic.steps.split import Split, own_s, used
 from diagnostics.record.step_timings import Phase
 
 MOSTLY = 0.8  # of the steps in which it must be the last one
+AGAIN = 0.3  # of the steps: every third one; a rarer one is a checkpoint or an evaluation now and then
+LATE = 0.25  # of an average step, to count as late in one
+RARELY = 0.125  # of the steps in which it is late, at most, may others be late
 MAIN = 0.5  # of what it is late by: the reason that explains as much is the reason
 OWN = 0.1  # of a step, without what it lacks a CPU for: less is the doing of those that took it
 THROTTLED = 0.05
@@ -49,45 +53,90 @@ class Straggler:
 
     split: Split
     others: tuple[Split, ...]
-    gain_s: float
-    cost: float  # of the median step
+    gain_s: float  # in the median step of those in which it is late
+    cost: float  # of the median step; where it is late in a part of them, of all
     sure_cost: float  # of the step as it were if no rank had lacked a CPU; 0 where that is not known
-    often: float  # of the steps in which it is the last one
+    often: float  # of the steps in which it is the last one, or late where that is a part of them
     reason: Reason
     phase: Phase  # in which it loses most
     phase_s: float  # and how much more it takes there than the slowest other
     measured: bool  # that nobody took its CPU is known
     replicas: bool  # it trains the same model as the others
+    partly: bool  # it is late in a part of the steps only
+
+    @property
+    def lost_s(self) -> float:
+        """What the others waited for it in all."""
+        return self.gain_s * len(self.split.of.steps) * (self.often if self.partly else 1.0)
+
+    @property
+    def of_what(self) -> str:
+        """What `cost` is a share of, in words."""
+        return "of the time" if self.partly else "of each"
 
 
 def straggler(job: Job, splits: Sequence[Split], cpus: Contention) -> Straggler | None:
-    """Returns the rank that is last in most steps, None where that changes or ranks do not wait for each other."""
+    """Returns the rank that is last in most steps, or late in many and alone in that; None without one."""
     if len(splits) < 2:
         return None
     own = [[own_s(one, step) for step in one.of.steps] for one in splits]
     steps = list(zip(*own, strict=True))
-    last = Counter(max(range(len(splits)), key=step.__getitem__) for step in steps)
-    index, count = last.most_common(1)[0]
-    gains = [step[index] - max(other for at, other in enumerate(step) if at != index) for step in steps]
-    gain_s, wall_s = median(gains), splits[index].of.wall_s
-    if count < MOSTLY * len(steps) or gain_s <= 0 or not wall_s:
+    last = _last(steps, splits)
+    found, partly = last or _late_again(steps, splits), last is None
+    if found is None:
         return None
+    index, often, gain_s, mean_s, cost = found
     late, others = splits[index], tuple(one for at, one in enumerate(splits) if at != index)
     phase, phase_s = _phase(late, others)
-    reason, measured = _reason(job, late, others, cpus, gain_s, phase)
+    reason, measured = _reason(job, late, others, cpus, mean_s, phase)
     return Straggler(
         split=late,
         others=others,
         gain_s=gain_s,
-        cost=min(1.0, gain_s / wall_s),
-        sure_cost=_sure_cost(late, others, gain_s),
-        often=count / len(steps),
+        cost=min(1.0, cost),
+        sure_cost=_sure_cost(late, others, mean_s),
+        often=often,
         reason=reason,
         phase=phase,
         phase_s=phase_s,
         measured=measured,
         replicas=_are_replicas(job, late, others),
+        partly=partly,
     )
+
+
+_Found = tuple[int, float, float, float, float]  # rank's place, how often, gain when late, gain in any step, cost
+
+
+def _last(steps: Sequence[tuple[float, ...]], splits: Sequence[Split]) -> _Found | None:
+    """Returns the rank that is the last one in nearly all steps."""
+    last = Counter(max(range(len(splits)), key=step.__getitem__) for step in steps)
+    index, count = last.most_common(1)[0]
+    gain_s, wall_s = median(_gains(steps, index)), splits[index].of.wall_s
+    if count < MOSTLY * len(steps) or gain_s <= 0 or not wall_s:
+        return None
+    return index, count / len(steps), gain_s, gain_s, gain_s / wall_s
+
+
+def _late_again(steps: Sequence[tuple[float, ...]], splits: Sequence[Split]) -> _Found | None:
+    """Returns the rank that is late in many steps, all along, where no other one is."""
+    mean_s = sum(one.mean_s for one in splits) / len(splits)
+    late = [[gain > LATE * mean_s for gain in _gains(steps, at)] for at in range(len(splits))]
+    index = max(range(len(splits)), key=lambda at: sum(late[at]))
+    count, others = sum(late[index]), sum(map(sum, late)) - sum(late[index])
+    if not mean_s or count < AGAIN * len(steps) or others > RARELY * count:
+        return None
+    half = len(steps) // 2
+    if min(sum(late[index][:half]), sum(late[index][half:])) < MAIN * AGAIN * half:
+        return None  # for a while only
+    gains = [gain for gain, is_late in zip(_gains(steps, index), late[index], strict=True) if is_late]
+    per_step_s = sum(gains) / len(steps)
+    return index, count / len(steps), median(gains), per_step_s, per_step_s / splits[index].mean_s
+
+
+def _gains(steps: Sequence[tuple[float, ...]], index: int) -> list[float]:
+    """Returns by how much one rank is later than the next one, in each step."""
+    return [step[index] - max(other for at, other in enumerate(step) if at != index) for step in steps]
 
 
 def _sure_cost(late: Split, others: Sequence[Split], gain_s: float) -> float:

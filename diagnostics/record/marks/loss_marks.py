@@ -18,6 +18,15 @@ class LossSquashed:
     path: tuple[Frame, ...]  # of backward()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossConstant:
+    """A loss with a term that has no graph, beside losses whose graphs it lacks."""
+
+    run: int  # looks at the graph so far that saw it
+    names: str  # of the variables that hold these, with blanks between them
+    path: tuple[Frame, ...]  # of backward()
+
+
 @dataclass(frozen=True, slots=True)
 class LoadOverwritten:
     """Weights that were loaded and had nothing in common with it when the first step came."""

@@ -76,6 +76,27 @@ def test_a_function_that_keeps_its_variables_is_left_alone():
     assert "later" not in before or sys.version_info >= (3, 13)
 
 
+def test_a_method_of_the_name_of_a_function_that_keeps_variables_is_none():
+    def evaluate(model):
+        model.eval()
+        later = 3
+        return _looked_at(values_of), later
+
+    def asks(text):
+        later = 3
+        return _looked_at(values_of), eval(text), later  # noqa: S307 - what is asked about
+
+    def asks_by_another_name():
+        import builtins
+
+        later = 3
+        return _looked_at(values_of), builtins.eval, later
+
+    assert evaluate(SimpleNamespace(eval=lambda: None))[0]["later"] == 3
+    assert asks("1")[0] == {}
+    assert asks_by_another_name()[0] == {}
+
+
 def test_what_a_frame_executes_is_told_by_its_place_in_the_line():
     def work(a, b):
         return a(), _looked_at(span_of), b()
