@@ -25,17 +25,22 @@ What it cannot see: whether the shards happen to be of equal length.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import confidence, hit_of, operation, partings
 from diagnostics.audit.collectives.loop_confidence import length_confidence
-from diagnostics.audit.rule import Violation
+from diagnostics.audit.rule import ExplanationStep, Violation, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.taint_sources import DATA, LOSS
 from diagnostics.static.executed.restored import goes_on_from_checkpoint
+from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.spmd.collective_sites import CollectiveSites
 from diagnostics.static.spmd.divergent_branch import DivergenceShape
+from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 CODE = "A206"
 NAME = "collective-in-uneven-loop"
@@ -58,3 +63,27 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             "give all ranks the same number of rounds: DistributedSampler, an agreed minimum, or model.join()",
             sure=sure,
         )  # fmt: skip
+    yield from _logged(file, project)
+
+
+def _logged(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields log_dict(sync_dist=True) of a dict that has other keys on other ranks: it reduces key by key."""
+    for call, function in project.calls_in(file) if "log_dict" in file.words else ():
+        site = project.fact(CollectiveSites).own(call, function) if last_name(call.func) == "log_dict" else None
+        given = call.args[0] if site is not None and call.args else None
+        if site is None or given is None or isinstance(given, ast.Dict):
+            continue
+        taint = project.fact(StaticDivergence).taints.of_loop(given, function)
+        if taint is None or taint.why not in (DATA, LOSS) or not taint.control:
+            continue
+        yield violation(
+            file,
+            call,
+            f"which keys are logged depends on {REASONS.get(taint.why, taint.why)}, and each is reduced over all ranks "
+            "by itself: a rank without one of them leaves the others waiting",
+            "the same keys on every rank: a value of 0 or nan where a rank has none, or a torchmetrics metric",
+            steps=(
+                ExplanationStep(place=project.by_path[taint.file].place(taint.line), text="decides whether it is there"),
+            ),
+            confidence=Confidence.LIKELY,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -58,6 +59,13 @@ WRAPPING = frozenset(name for name, kind in _MAKERS.items() if kind in _WRAPPERS
 # Names that every user of the library gives such an object, where nothing else is known of it.
 _BY_NAME = {"accelerator": LibraryType.ACCELERATOR, "fabric": LibraryType.FABRIC}
 _LIGHTNING, _TRANSFORMERS = ("lightning", "pytorch_lightning"), ("transformers",)
+# Families of torchvision.models that hold batch normalisation, frozen or not: they have buffers.
+_BUFFERED = re.compile(
+    r"^torchvision\.models\.(?:\w+\.)?(?:(?:wide_)?resne[xt]\w*|densenet\d+|vgg\d+_bn|mobilenet_v\w+|mnasnet\w+|"
+    r"shufflenet_\w+|efficientnet_\w+|regnet_\w+|googlenet|inception_v3|deeplabv3_\w+|fcn_\w+|lraspp_\w+|"
+    r"r2plus1d_18|r3d_18|mc3_18|s3d)$"
+)
+_MAKE_BUFFERS = frozenset(["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"])
 _PREPARES = {"prepare", "prepare_model", "setup", "setup_module"}
 
 
@@ -185,3 +193,17 @@ def _keeps_to_itself(call: ast.Call) -> bool:
         one.arg == "sync_on_compute" and isinstance(one.value, ast.Constant) and not one.value.value
         for one in call.keywords
     )
+
+
+class ModelBuffers:
+    """Whether the models of a project have buffers, which DistributedDataParallel broadcasts in its forward."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    @cached_property
+    def are_there(self) -> bool:
+        """Whether the project makes buffers itself, or takes a model of torchvision that has them."""
+        if any(file.words & _MAKE_BUFFERS for file in self._project.python):
+            return True
+        return any(_BUFFERED.match(name) for name in self._project.calls_by_canonical)
