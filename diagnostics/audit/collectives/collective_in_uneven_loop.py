@@ -2,7 +2,8 @@
 
 What it does: flags loops over something whose length depends on the rank or on the rank's own files and data, with a
 collective, a forward or a backward of a wrapped model in the body. `DistributedSampler` pads, `islice` to an agreed
-length and `with model.join():` are balanced.
+length and `with model.join():` are balanced; an operation of its own and SyncBatchNorm under `Join` are not. Also
+`log_dict(..., sync_dist=True)` of a dict that has a key only where the rank's data has something for it.
 
 Why it matters: the rank with the shorter shard leaves the loop and goes on to the next operation; the others wait for
 it in theirs. Training hangs at the end of the first epoch.
@@ -31,10 +32,13 @@ from collections.abc import Iterator
 from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import confidence, hit_of, operation, partings
 from diagnostics.audit.collectives.loop_confidence import length_confidence
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import ExplanationStep, Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS
+from diagnostics.static.executed.models.joined import meets_under_join
 from diagnostics.static.executed.restored import goes_on_from_checkpoint
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -50,6 +54,25 @@ CHECKLIST = "loops with collectives are equally long on all ranks"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the loops that can be longer on one rank."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for met, join in meets_under_join(execution):
+        name = "batch normalisation over all ranks" if met.name == "()" else met.name.rpartition(".")[2]
+        yield violation(
+            home(met, project),
+            met.node,
+            f"Join answers for the wrapped model alone: {name} in this loop waits for the ranks that have come to the "
+            "end of their data",
+            "throw_on_early_termination=True, so that all ranks stop with the first; or the same number of rounds on "
+            "every rank",
+            steps=(shown(join, project, "ranks may come to their end one after the other in here"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for one in partings(file, project, DivergenceShape.LOOP):
         if one.ranks is not None:
             continue
