@@ -236,7 +236,7 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         # Gradients and their norm are the same on all ranks.
         averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
         return name in _LOCAL_DATA and not averaged and not _is_kept(syntax, parting, project)
-    if not isinstance(syntax, ast.Name) or _asks_for_sizes(parting, project):
+    if not isinstance(syntax, ast.Name) or _asks_for_sizes(parting, project) or _asks_for_member(parting):
         return False
     around: ast.AST = syntax
     parents = project.by_path[taint.file].parents
@@ -247,6 +247,12 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         if isinstance(around, ast.Attribute) and around.attr in ("shape", "ndim"):
             return False
     return True
+
+
+def _asks_for_member(parting: DivergentBranch) -> bool:
+    """Whether a test asks if something is among others, as a shape among what was compiled for shapes."""
+    test = getattr(parting.decision, "test", None)
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.In, ast.NotIn))
 
 
 def _asks_for_sizes(parting: DivergentBranch, project: Project) -> bool:

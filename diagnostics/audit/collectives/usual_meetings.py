@@ -10,7 +10,7 @@ from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
 from diagnostics.static.spmd.divergent_branch import DivergentBranch
-from diagnostics.static.spmd.library_objects import ModelBuffers
+from diagnostics.static.spmd.library_objects import LibraryType, ModelBuffers
 
 _SHARDS = {"fully_shard", "FullyShardedDataParallel", "FSDP"}
 
@@ -26,11 +26,31 @@ def usually_meets(parting: DivergentBranch, project: Project) -> bool:
     if reach.op == "save_checkpoint":
         return True
     if reach.meeting is SyncKind.FORWARD:
+        if not _is_given_a_wrapper(reach, project):
+            return False
         without = any(is_off(call, function, project.file_with(function)) for call, function in reach.chain)
         if without and not _others_meet_first(parting, project):
             return False  # library_calls.py: what it sends the others take at their next step
         return project.fact(ModelBuffers).are_there
     return reach.meeting is SyncKind.BACKWARD
+
+
+def _is_given_a_wrapper(reach: CollectiveSite, project: Project) -> bool:
+    """Whether the model that is called at the end is, on this way, one that others may be, too: not `model.module`."""
+    called = reach.leaf[0].func
+    for (call, function), (_, inner) in zip(reach.chain[-2::-1], reach.chain[:0:-1], strict=True):
+        if not isinstance(called, ast.Name) or called.id not in inner.parameters:
+            return True
+        at = inner.parameters.index(called.id) - inner.implied
+        given = next((one.value for one in call.keywords if one.arg == called.id), None)
+        given = call.args[at] if given is None and 0 <= at < len(call.args) else given
+        if given is None:
+            return True
+        objects = project.fact(CollectiveSites).objects
+        if not any(kind in (LibraryType.DDP, LibraryType.FSDP) for kind in objects.of(given, function)):
+            return False
+        called = given
+    return True
 
 
 def _others_meet_first(parting: DivergentBranch, project: Project) -> bool:

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.own_sources import own_source
-from diagnostics.static.dataflow.rank_guards import conditions
+from diagnostics.static.dataflow.rank_guards import conditions, reaching_values
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.dataflow.value_origins import Origin, origins
 from diagnostics.static.launch_files.rank_environment import environment_writes
@@ -53,8 +53,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         numbered = [one.value for one in call.keywords if one.arg == "rank"]
         told = any(source_of(node) == RANK for one in numbered for node in walk(one))
         for where in (one.value for one in call.keywords if one.arg == "init_method" and told):
-            drawn = own_source(where, function, project)
-            port = _free_port(where, function, project) if drawn is None else drawn
+            inside = [each for each in _calls_behind(where, function, project) if project.fact(EveryRank).runs(*each)]
+            drawn = [own_source(*each, project) or _free_port(*each, project) for each in inside]
+            port = own_source(where, function, project) or next(filter(None, drawn), None)
             if port is not None and project.fact(EveryRank).runs(*port):  # not drawn before ranks are spawned
                 home = project.file_with(port[1])
                 yield violation(
@@ -75,9 +76,10 @@ def _exported(file: ProjectFile, project: Project) -> Iterator[Violation]:
         for one in environment_writes(function) if everywhere.is_spawned(function) else ():
             if one.name != "MASTER_PORT" or any(_asks_for_port(test) for test in conditions(one.node, function, file)):
                 continue
-            drawn = own_source(one.value, function, project)
-            port = _free_port(one.value, function, project) if drawn is None else drawn
-            if port is not None and everywhere.is_spawned(port[1]) and everywhere.runs(one.node, function):
+            inside = (each for each in _calls_behind(one.value, function, project) if everywhere.is_spawned(each[1]))
+            drawn = (own_source(*each, project) or _free_port(*each, project) for each in inside)
+            port = next((each for each in drawn if each is not None), None)
+            if port is not None and everywhere.runs(one.node, function):
                 yield violation(
                     file,
                     one.node,
@@ -87,6 +89,16 @@ def _exported(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     steps=(step(project.file_with(port[1]), port[0], "another number in each process"),),
                     confidence=Confidence.LIKELY,
                 )
+
+
+def _calls_behind(value: ast.expr, function: Function, project: Project, rounds: int = 3) -> Iterator[Origin]:
+    """Yields the calls that a value is made by, each with the function in which it is written."""
+    for node in walk(value):
+        if isinstance(node, ast.Call) and (project.targets(node, function) or source_of(node) is not None):
+            yield node, function
+        elif isinstance(node, ast.Name) and rounds:
+            for made, where in reaching_values(node, function, project):
+                yield from _calls_behind(made, where, project, rounds - 1)
 
 
 def _asks_for_port(test: ast.expr) -> bool:

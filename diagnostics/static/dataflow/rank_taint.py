@@ -32,7 +32,7 @@ from diagnostics.static.dataflow.taint_rules import (
     returned_item,
     statements_of,
 )
-from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
+from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, ORDER, RANK, Taint, reads_data, source_of
 from diagnostics.static.dataflow.taint_store import TaintStore
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.functions import paired
@@ -270,7 +270,7 @@ class RankTaint:
     def _items(self, over: ast.expr, function: Function) -> Found:
         """Returns the taint of what a loader gives."""
         name = last_name(over) if not isinstance(over, ast.Call) else last_name(over.args[0]) if over.args else ""
-        if LOADER_NAMES.search(name):
+        if reads_data(name):
             return Taint(DATA, function.file, over.lineno, function.name, syntax=over)
         return None
 

@@ -103,7 +103,7 @@ class LibraryTypes:
             case ast.Name(id="self"):
                 yield from self._of_class(function)
             case ast.Name():
-                yield from self._of_name(value.id, function, rounds)
+                yield from self._of_name(value, function, rounds)
             case ast.Attribute():
                 yield from self._of_attribute(value, function, rounds)
             case ast.IfExp():
@@ -133,7 +133,8 @@ class LibraryTypes:
                     if isinstance(node, ast.Return) and node.value is not None:
                         yield from self._of(node.value, target, rounds - 2)
 
-    def _of_name(self, name: str, function: Function, rounds: int) -> Iterator[LibraryType]:
+    def _of_name(self, node: ast.Name, function: Function, rounds: int) -> Iterator[LibraryType]:
+        name = node.id
         scope: Function | None = function
         while scope is not None:
             loops = self.project.gone_through(scope).get(name, ())
@@ -141,7 +142,8 @@ class LibraryTypes:
                 yield from self._of(item, where, rounds - 1)
             if name in scope.assigned or loops:
                 for value in scope.assigned.get(name, ())[:6]:
-                    yield from self._of(value, scope, rounds - 1)
+                    if scope is not function or not self._is_set_later(value, node, scope):
+                        yield from self._of(value, scope, rounds - 1)
                 break
             if name in scope.parameters:
                 for value, caller in self.project.arguments(name, scope):
@@ -156,6 +158,14 @@ class LibraryTypes:
             yield LibraryType.LIGHTNING_MODULE
         if name == "trainer" and self._uses(function, _TRANSFORMERS):
             yield LibraryType.HF_TRAINER
+
+    def _is_set_later(self, value: ast.expr, use: ast.Name, function: Function) -> bool:
+        """Whether a name is given a value behind its use, and no loop comes back: `model = FSDP(model)` at the end."""
+        line = getattr(use, "lineno", 0)
+        if not line or value.lineno <= line or function.name == "<module>":
+            return False
+        loops = function.nodes_of((ast.For, ast.AsyncFor, ast.While))
+        return not any(one.lineno <= line and value.lineno <= (one.end_lineno or 0) for one in loops)  # type: ignore[attr-defined]
 
     def _of_attribute(self, value: ast.Attribute, function: Function, rounds: int) -> Iterator[LibraryType]:
         if value.attr == "module":

@@ -16,6 +16,7 @@ def main(train_loader, val_loader, optimizer_of, epochs):
     model = DDP(torchvision.models.vit_b_16(num_classes=10).cuda())
     optimizer = optimizer_of(model)
     for _ in range(epochs):
+        model.train()
         for x, y in train_loader:
             torch.nn.functional.cross_entropy(model(x), y).backward()
             optimizer.step()

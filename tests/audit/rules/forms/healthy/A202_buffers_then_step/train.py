@@ -16,6 +16,7 @@ def inside(train_loader, val_loader, optimizer_of, epochs):
     model = DDP(torchvision.models.resnet50(num_classes=10).cuda())
     optimizer = optimizer_of(model)
     for _ in range(epochs):
+        model.train()
         for x, y in train_loader:
             torch.nn.functional.cross_entropy(model(x), y).backward()
             optimizer.step()
@@ -29,6 +30,7 @@ def taken_at_the_next_step(train_loader, val_loader, optimizer_of, epochs):
     model = DDP(torchvision.models.resnet18(num_classes=10).cuda())
     optimizer = optimizer_of(model)
     for _ in range(epochs):
+        model.train()
         for x, y in train_loader:
             torch.nn.functional.cross_entropy(model(x), y).backward()
             optimizer.step()
