@@ -32,7 +32,6 @@ from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import grad_enabled, is_set_up
 from diagnostics.static.autograd.operator_tables import changed_in_place
-from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -43,7 +42,6 @@ CODE = "A301"
 NAME = "inplace-on-parameter"
 SEVERITY = Severity.ERROR
 WORDS = ("Parameter", "parameters", "named_parameters")
-_UNPICKLES = frozenset(["pickle.load", "pickle.loads", "torch.load", "dill.load", "joblib.load", "cloudpickle.load"])
 _FIX = "put the change under torch.no_grad(): a gradient step, decay or reset is no part of the graph"
 
 
@@ -95,7 +93,7 @@ def _parameter(value: ast.expr, function: Function, file: ProjectFile, project: 
             return step(home.file, made, f"self.{own} is made a parameter") if not others else None
         return None
     if isinstance(value, ast.Name):
-        return _from_loop(value, function, file, project)
+        return _from_loop(value, function, file)
     return None
 
 
@@ -106,7 +104,7 @@ def _assigned(node: ast.AST, attribute: str) -> Iterator[ast.expr]:
         return
 
 
-def _from_loop(value: ast.Name, function: Function, file: ProjectFile, project: Project) -> ExplanationStep | None:
+def _from_loop(value: ast.Name, function: Function, file: ProjectFile) -> ExplanationStep | None:
     """`for p in model.parameters()`: the innermost loop around the use that binds the name."""
     outer = file.parents.get(value)
     while outer is not None and outer is not function.syntax:
@@ -119,20 +117,9 @@ def _from_loop(value: ast.Name, function: Function, file: ProjectFile, project: 
                 named = called == "named_parameters" and len(names) == 2 and names[1] == value.id
                 rebound = bool(function.assigned.get(value.id))
                 text = f"a parameter of {ast.unparse(source)}"
-                if isinstance(source, ast.Call) and _is_unpickled(source.func, function, project):
-                    return None  # with or without a gradient, as it was saved
                 return step(file, outer, text) if (plain or named) and not rebound else None
         outer = file.parents.get(outer)
     return None
-
-
-def _is_unpickled(called: ast.expr, function: Function, project: Project) -> bool:
-    """Whether a model is an object that was read from a file: `pickle.load(f)["ema"].parameters()`."""
-    held = called.value if isinstance(called, ast.Attribute) else None
-    nodes = [node for one, _ in (origins(held, function, project) if held is not None else ()) for node in walk(one)]
-    named = [node for node in nodes if isinstance(node, (ast.Name, ast.Attribute))]
-    nodes += [node for name in named for one, _ in origins(name, function, project) for node in walk(one)]
-    return any(isinstance(node, ast.Call) and project.name(node.func, function) in _UNPICKLES for node in nodes)
 
 
 def _is_optimizer(function: Function, project: Project) -> bool:

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.shard_scalers import steps_by_own_shards
+from diagnostics.static.executed.models.shard_scalers import steps_by_own_shards
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -50,7 +50,7 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
     for stepped, scaler, model in steps_by_own_shards(execution):
         yield violation(
             home(scaler, project),
-            scaler.node,
+            scaler.node or stepped.node,
             "this scaler looks for overflows in the shards that one rank holds: a rank that finds some skips the step, "
             "the others take it",
             "torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler(), with the same arguments",

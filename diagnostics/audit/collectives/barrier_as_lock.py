@@ -33,11 +33,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded, reaching_values
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -78,7 +79,7 @@ def _swapped(block: list[ast.stmt], function: Function, file: ProjectFile, proje
     halves = [at for at, one in enumerate(block) if isinstance(one, ast.If) and not one.orelse
               and len(one.body) == 1 and _is_barrier(one.body[0], function, project)]  # fmt: skip
     tests = RankPredicates(project)
-    for first, second in zip(halves, halves[1:], strict=False):
+    for first, second in pairwise(halves):
         waits = [[tests.truth(block[at].test, function, ConcreteRank(rank)) for rank in (0, 1)]  # type: ignore[attr-defined]
                  for at in (first, second)]  # fmt: skip
         between = block[first + 1 : second]

@@ -1,8 +1,8 @@
 """A state of a wrapped model, with "module." before each key, is loaded with strict=False into a bare one.
 
 What it does: runs each script on values that are not known, and flags `load_state_dict(state, strict=False)` of a model
-that is not wrapped, where the file was saved from the state of the DDP object itself, or of what torch.compile gave, whose
-keys begin with "_orig_mod."; and of a wrapper that is given the state of the model inside.
+that is not wrapped, where the file was saved from the state of the DDP object itself, or of what torch.compile gave,
+whose keys begin with "_orig_mod."; and of a wrapper that is given the state of the model inside.
 
 Why it matters: no key fits, and strict=False says nothing of it. The fine-tuning begins from random weights, and its
 loss from the top.
@@ -52,8 +52,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(loaded, project),
             loaded.node,
-            f'each key of this state begins with "{prefix}", none of the model\'s does, and strict=False says nothing of '
-            "it: nothing is loaded",
+            f'each key of this state begins with "{prefix}", none of the model\'s does, and strict=False says nothing '
+            "of it: nothing is loaded",
             f"save the state of the model inside: model.{inside}.state_dict(); look at what load_state_dict gives back",
             steps=(shown(saved, project, "saved from the wrapper here"),),
             confidence=Confidence.LIKELY,

@@ -24,10 +24,10 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.launch_files.subprocess_commands import argv_text, trains
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import head
-from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -188,9 +188,7 @@ def _asks_whether_done(read: ast.Attribute, file: ProjectFile) -> bool:
     )  # fmt: skip
 
 
-def _wait_status(
-    file: ProjectFile, project: Project, call: ast.Call, command: str
-) -> Iterator[Violation]:
+def _wait_status(file: ProjectFile, project: Project, call: ast.Call, command: str) -> Iterator[Violation]:
     """Yields a wait status that is taken for an exit code: of 256, which means 1, the process keeps the low byte."""
     status: ast.AST = call
     for leave, where in _exits(project, file):

@@ -196,7 +196,7 @@ def _in_a_loop(file: ProjectFile, ran: CommandContext, found: Training) -> Itera
     loop = next((one for one in reversed(ran.around) if one.kind in ("for", "while", "until")), None)
     block = ran.blocks[-1]
     statement = block.statements[block.index]
-    if loop is None or "errexit" in ran.options or ran.tested or ran.outer is not None or len(ran.pipeline.commands) > 1:
+    if loop is None or "errexit" in ran.options or ran.tested or ran.outer or len(ran.pipeline.commands) > 1:
         return
     if "||" in statement.operators or statement.background or reads_status([statement, *block.after]):
         return
@@ -205,12 +205,10 @@ def _in_a_loop(file: ProjectFile, ran: CommandContext, found: Training) -> Itera
         file=file,
         line=line,
         column=column,
-        title=f"'{found.shown}' runs in a loop, and make is told how its last round ended: where an earlier one failed, "
-        "what depends on it is made as if all had gone well",
+        title=f"'{found.shown}' runs in a loop, and make is told how its last round ended: where an earlier one "
+        "failed, what depends on it is made as if all had gone well",
         fix="'set -e;' at the beginning of the recipe, or '|| exit 1' behind the command",
-        steps=(
-            ExplanationStep(place=file.place(loop.first.line), text="the loop goes on, whatever a round ended with"),
-        ),
+        steps=(ExplanationStep(place=file.place(loop.first.line), text="goes on, whatever a round ended with"),),
         confidence=Confidence.LIKELY,
     )
 
@@ -311,12 +309,8 @@ def _name(command: Simple | None) -> str:
 def _fails(command: Command) -> bool:
     """Whether a command may end the script with another code than 0."""
     for one in _simple(command):
-        if one is None:
-            return True
-        words = [word.text for word in one.words]
-        if words[:1] in (["exit"], ["return"]) and words[1:2] != ["0"]:
-            return True
-        if words[:1] in (["false"], ["kill"]):
+        words = [word.text for word in one.words] if one is not None else ["false"]
+        if words[:1] in (["false"], ["kill"]) or (words[:1] in (["exit"], ["return"]) and words[1:2] != ["0"]):
             return True
     return False
 

@@ -2,7 +2,8 @@
 
 What it does: runs each script on values that are not known, and flags schedules of `torch.optim.lr_scheduler` and
 transformers whose number of steps is `len(dataset) / batch_size`, where the loader of that data set and batch size has
-a DistributedSampler and each of its batches steps the schedule.
+a DistributedSampler and each of its batches steps the schedule. Also schedules that Accelerate steps once for each rank
+and that are as long as a loader is which it has shared out.
 
 Why it matters: a rank sees world-size times fewer batches. The schedule ends in its first part: a rate that should rise
 and fall never comes down, with 8 ranks it has not left the warm-up.
@@ -62,8 +63,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(made, project),
             made.node,
-            "this schedule is as long as one rank's part of the data, and Accelerate steps a prepared schedule once for "
-            "each rank: it is over after 1 / num_processes of the run",
+            "this schedule is as long as one rank's part of the data, and Accelerate steps a prepared schedule once "
+            "for each rank: it is over after 1 / num_processes of the run",
             "num_training_steps * accelerator.num_processes, and the same for the warm-up; or count before prepare()",
             steps=(shown(prepared, project, "from here on it steps num_processes times with each step"),),
             confidence=Confidence.LIKELY,

@@ -245,8 +245,10 @@ def loaded_from_others(execution: Execution, all_of: Sequence[Execution]) -> Ite
             continue
         saves = [save for other in all_of for save in other.named("torch.save")]
         if state.name == "torch.load":  # the file as a whole
-            held = [(save, given) for save in saves if isinstance(given := save.argument(0, "obj"), Made)
-                    and given.name == ".state_dict"]  # fmt: skip
+            given = [(save, save.argument(0, "obj")) for save in saves]
+            held: list[tuple[Event, Value]] = [
+                (save, one) for save, one in given if isinstance(one, Made) and one.name == ".state_dict"
+            ]
             whole = len(held) == len(saves)
         elif state.name == "[]" and isinstance(state.args[0], Const) and _is_load(state.owner):
             key, whole = state.args[0].value, True
@@ -269,7 +271,7 @@ def _renames_keys(event: Event) -> bool:
     given = [one.value for one in event.args if isinstance(one, Const) and isinstance(one.value, str)]
     if any(isinstance(one, Const) and not isinstance(one.value, str) for one in event.args):
         return False  # of a tensor
-    return event.name in _RENAMES and (not given or any(one == "." or "module" in one or "_orig_mod" in one for one in given))
+    return event.name in _RENAMES and (not given or any(one == "." or "mod" in one for one in given))
 
 
 def _is_wrapper_state(value: Value) -> bool:

@@ -39,7 +39,8 @@ class NodeCounts:
         """Returns where submitit is asked for more than one machine, as it is written or by an option's default."""
         for call, function in self._project.calls_by_name.get("update_parameters", ()):
             for given in (one.value for one in call.keywords if one.arg in ("nodes", "slurm_nodes", "num_nodes")):
-                counts = [one.value for one, _ in origins(given, function, self._project) if isinstance(one, ast.Constant)]
+                made = [one for one, _ in origins(given, function, self._project)]
+                counts: list[object] = [one.value for one in made if isinstance(one, ast.Constant)]
                 counts += self._defaults(given.attr) if isinstance(given, ast.Attribute) else []
                 if any(isinstance(one, int) and one > 1 for one in counts):
                     return self._project.file_with(function), call.lineno

@@ -118,7 +118,9 @@ def environment_writes(function: Function) -> Iterator[EnvironmentWrite]:
             case ast.Assign(targets=targets, value=value):
                 for name in filter(None, map(environ_key, targets)):
                     yield EnvironmentWrite(name, value, node, function)
-            case ast.Call(func=ast.Attribute(value=held, attr="update"), args=[ast.Dict() as given]) if is_environ(held):
+            case ast.Call(func=ast.Attribute(value=held, attr="update"), args=[ast.Dict() as given]) if is_environ(
+                held
+            ):
                 for key, value in zip(given.keys, given.values, strict=True):
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):
                         yield EnvironmentWrite(key.value, value, value, function)

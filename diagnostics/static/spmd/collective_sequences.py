@@ -19,7 +19,17 @@ from diagnostics.static.spmd.branch_assumption import AskedFunction, BranchAssum
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
 from diagnostics.static.spmd.common_conditions import handed_on, known_by
 from diagnostics.static.spmd.sequence_values import (
-    BREAK, CONTINUE, EXIT, FALL, RAISE, RETURN, CollectiveSequence, either, joined, leaves_in_one_arm, stripped,
+    BREAK,
+    CONTINUE,
+    EXIT,
+    FALL,
+    RAISE,
+    RETURN,
+    CollectiveSequence,
+    either,
+    joined,
+    leaves_in_one_arm,
+    stripped,
     with_rest,
 )  # fmt: skip
 
@@ -214,8 +224,6 @@ class CollectiveSequences:
         for arm in arms[-2::-1]:
             whole = either(arm, whole)
         return whole
-
-    # Tests
 
     def decided(
         self, test: ast.expr, statement: ast.AST, function: Function, assumption: BranchAssumption

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 from diagnostics.static.spmd.collective_sites import CollectiveSite
 
@@ -48,11 +49,11 @@ def leaves_in_one_arm(way: CollectiveSequence) -> bool:
 
 def with_rest(way: CollectiveSequence, rest: CollectiveSequence) -> CollectiveSequence:
     """Returns such a branch with what comes behind it: that is passed in the arm that goes on, and there alone."""
-    _, one, one_end, other, other_end = way.items[-1]
+    _, one, one_end, other, other_end = cast("tuple[str, tuple[Item, ...], str, tuple[Item, ...], str]", way.items[-1])
     arms = [
         CollectiveSequence(items, [], end) if end == RETURN else CollectiveSequence(items + rest.items, [], rest.end)
         for items, end in ((one, one_end), (other, other_end))
-    ]  # type: ignore[operator] # of an "either": its items
+    ]
     whole = either(*arms)
     return CollectiveSequence(way.items[:-1] + whole.items, way.met + rest.met, whole.end)
 
