@@ -33,10 +33,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded, reaching_values
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -69,6 +71,45 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 if (before or after) and not _is_barrier(statement, function, project):
                     sides = [*(block[at - 1 : at] if before else ()), *(block[at + 1 : at + 2] if after else ())]
                     yield from _shared_writes(statement, sides, function, file, project)
+            yield from _swapped(block, function, file, project)
+
+
+def _swapped(block: list[ast.stmt], function: Function, file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields "the first rank does it, the others wait" whose halves are the wrong way round."""
+    halves = [at for at, one in enumerate(block) if isinstance(one, ast.If) and not one.orelse
+              and len(one.body) == 1 and _is_barrier(one.body[0], function, project)]  # fmt: skip
+    tests = RankPredicates(project)
+    for first, second in pairwise(halves):
+        waits = [[tests.truth(block[at].test, function, ConcreteRank(rank)) for rank in (0, 1)]  # type: ignore[attr-defined]
+                 for at in (first, second)]  # fmt: skip
+        between = block[first + 1 : second]
+        if waits != [[True, False], [False, True]] or not any(_makes(one, function, project) for one in between):
+            continue
+        yield violation(
+            file,
+            block[first],
+            "rank 0 waits here, and all the other ranks do at once what one rank is to do before them",
+            "the other way round: `if rank != 0: barrier()` before it, `if rank == 0: barrier()` behind it",
+            steps=(
+                step(file, between[0], "the other ranks come here together"),
+                step(file, block[second], "and let rank 0 go on when they have done it"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _makes(statement: ast.stmt, function: Function, project: Project, depth: int = 2) -> bool:
+    """Whether a statement writes a file, also in a function that it calls, or hands over to a `with` block."""
+    for node in walk(statement):
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if isinstance(node, ast.Call):
+            if _written(node, function, project) is not None:
+                return True
+            for target in project.targets(node, function)[:3] if depth else ():
+                if any(_makes(one, target, project, depth - 1) for one in getattr(target.syntax, "body", ())):
+                    return True
+    return False
 
 
 def _shared_writes(

@@ -10,9 +10,9 @@ from diagnostics.audit.collectives.meant_divergence import is_meant
 from diagnostics.audit.collectives.none_for_exception import given_for_an_exception, left_by_exception
 from diagnostics.audit.collectives.told_by_a_file import decides_by_a_file
 from diagnostics.audit.collectives.under_rank_test import left_under_rank_test
+from diagnostics.audit.collectives.usual_meetings import usually_meets
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence
-from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, FILES, LOSS, RANDOM, RANK, SIGNAL, TIME
 from diagnostics.static.executed.reached import is_left_out, is_of_bare_model
@@ -20,7 +20,6 @@ from diagnostics.static.executed.whole_sets import asks_for_whole_sets
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
-from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
@@ -29,7 +28,6 @@ from diagnostics.static.spmd.static_divergence import StaticDivergence
 
 SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
-_SHARDS = {"fully_shard", "FullyShardedDataParallel", "FSDP"}
 _LOCAL_DATA = ("next", "item")
 # What a person calls the reason why ranks can differ.
 WORDS = {
@@ -89,8 +87,8 @@ def _confidence(parting: DivergentBranch, project: Project) -> Confidence:
             return Confidence.LIKELY if len(parting.here.chain) <= MOST_CALLS else Confidence.POSSIBLE
         if parting.here.sure:
             return Confidence.CONFIRMED
-        return Confidence.LIKELY if _usually_meets(parting.here, project) else Confidence.POSSIBLE
-    if not (parting.here.sure or _usually_meets(parting.here, project)) or not _near(parting, project):
+        return Confidence.LIKELY if usually_meets(parting, project) else Confidence.POSSIBLE
+    if not (parting.here.sure or usually_meets(parting, project)) or not _near(parting, project):
         return Confidence.POSSIBLE
     if left_under_rank_test(parting, project):
         return Confidence.LIKELY
@@ -135,32 +133,6 @@ def _asks_for_a_mode(parting: DivergentBranch) -> bool:
                 if name in parting.function.parameters:
                     return True
     return False
-
-
-def _usually_meets(reach: CollectiveSite, project: Project) -> bool:
-    """A wrapped model averages gradients always; its forward meets where there are buffers to broadcast."""
-    if reach.op.endswith("state_dict"):
-        if _shards_later(reach):
-            return False
-        _, function = reach.leaf
-        return not _SHARDS.isdisjoint(project.fact(ImportClosures).words(function.file))
-    if reach.op == "save_checkpoint":
-        return True
-    if reach.meeting is SyncKind.FORWARD:
-        if any(is_off(call, function, project.file_with(function)) for call, function in reach.chain):
-            return False  # library_calls.py: what it sends the others take at their next step
-        return any(file.words & {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"}
-                   for file in project.python)  # fmt: skip
-    return reach.meeting is SyncKind.BACKWARD
-
-
-def _shards_later(reach: CollectiveSite) -> bool:
-    """Whether the model is sharded further down in the same function: here it is whole yet."""
-    call, function = reach.leaf
-    return any(
-        isinstance(node, ast.Call) and node.lineno > call.lineno and "shard" in last_name(node.func).lower()
-        for node in function.nodes_of(ast.Call)
-    )
 
 
 def _near(parting: DivergentBranch, project: Project) -> bool:
@@ -264,7 +236,7 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         # Gradients and their norm are the same on all ranks.
         averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
         return name in _LOCAL_DATA and not averaged and not _is_kept(syntax, parting, project)
-    if not isinstance(syntax, ast.Name) or _asks_for_sizes(parting, project):
+    if not isinstance(syntax, ast.Name) or _asks_for_sizes(parting, project) or _asks_for_member(parting):
         return False
     around: ast.AST = syntax
     parents = project.by_path[taint.file].parents
@@ -275,6 +247,12 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         if isinstance(around, ast.Attribute) and around.attr in ("shape", "ndim"):
             return False
     return True
+
+
+def _asks_for_member(parting: DivergentBranch) -> bool:
+    """Whether a test asks if something is among others, as a shape among what was compiled for shapes."""
+    test = getattr(parting.decision, "test", None)
+    return isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.In, ast.NotIn))
 
 
 def _asks_for_sizes(parting: DivergentBranch, project: Project) -> bool:

@@ -27,11 +27,11 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.own_sources import own_source
 from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_rules import agrees
 from diagnostics.static.dataflow.taint_sources import RANDOM, TIME, source_of
-from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -77,9 +77,9 @@ def _why(node: ast.AST, function: Function, file: ProjectFile, project: Project)
     for test in conditions(node, function, file):
         if tests.asks(test, function) is not None:
             return "one rank"
-        for one in walk(test):
-            if source_of(one) in _FROM_OUTSIDE:
-                return _FROM_OUTSIDE[str(source_of(one))]
+        own = own_source(test, function, project)  # also in a method or a name that the test asks
+        if own is not None:
+            return _FROM_OUTSIDE[str(source_of(own[0]))]
     return ""
 
 

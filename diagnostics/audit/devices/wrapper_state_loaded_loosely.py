@@ -1,8 +1,8 @@
 """A state of a wrapped model, with "module." before each key, is loaded with strict=False into a bare one.
 
 What it does: runs each script on values that are not known, and flags `load_state_dict(state, strict=False)` of a model
-that is not wrapped, where the file was saved from the state of the DDP object itself; and of a wrapper that is given
-the state of the model inside.
+that is not wrapped, where the file was saved from the state of the DDP object itself, or of what torch.compile gave,
+whose keys begin with "_orig_mod."; and of a wrapper that is given the state of the model inside.
 
 Why it matters: no key fits, and strict=False says nothing of it. The fine-tuning begins from random weights, and its
 loss from the top.
@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.saved_files import bare_into_wrapper, loaded_from_others, loaded_loosely
+from diagnostics.static.executed.saved_files import bare_into_wrapper, loaded_from_others, loaded_loosely, prefix_of
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.execution.traces import executions
 from diagnostics.static.program.project import Project
@@ -47,12 +47,14 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
     for loaded, saved in (*loaded_loosely(execution), *loaded_from_others(execution, executions(project))):
+        prefix = prefix_of(saved.argument(0, "obj")) or "module."
+        inside = "module" if prefix == "module." else "_orig_mod"
         yield violation(
             home(loaded, project),
             loaded.node,
-            'each key of this state begins with "module.", none of the model\'s does, and strict=False says nothing of '
-            "it: nothing is loaded",
-            "save the state of the model inside: model.module.state_dict(); look at what load_state_dict gives back",
+            f'each key of this state begins with "{prefix}", none of the model\'s does, and strict=False says nothing '
+            "of it: nothing is loaded",
+            f"save the state of the model inside: model.{inside}.state_dict(); look at what load_state_dict gives back",
             steps=(shown(saved, project, "saved from the wrapper here"),),
             confidence=Confidence.LIKELY,
         )

@@ -1,7 +1,8 @@
 """A collective writes its result into a tensor that nobody can read.
 
 What it does: flags all_reduce, reduce and broadcast of an expression that makes a new tensor in the call itself:
-`dist.all_reduce(torch.tensor(correct))`, `dist.all_reduce(loss.clone())`, `dist.all_reduce(total / n)`.
+`dist.all_reduce(torch.tensor(correct))`, `dist.all_reduce(loss.clone())`, `dist.all_reduce(total / n)`; and
+broadcast_object_list of a list that is made in the call, `[name]`, where `name` is read afterwards.
 
 Why it matters: these operations work in place and give nothing back. The sum over the ranks is in a tensor without a
 name, and is gone with the statement; what is printed, compared or saved afterwards is the rank's own number.
@@ -26,19 +27,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation, violation
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_guards import is_rank_guarded
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import operation_calls
+from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_calls
 
 CODE = "A228"
 NAME = "result-in-temporary"
 SEVERITY = Severity.WARNING
 _IN_PLACE = ("all_reduce", "reduce", "broadcast")
-WORDS = _IN_PLACE
+# Operations that put objects into a list, by the parameter that takes it: what was in it is replaced, not changed.
+_INTO_LISTS = {"broadcast_object_list": "object_list", "scatter_object_list": "scatter_object_output_list"}
+WORDS = (*_IN_PLACE, *_INTO_LISTS)
 CHECKLIST = "what a collective gives is kept under a name"
 _MAKE = frozenset(["torch.tensor", "torch.stack", "torch.cat", "torch.sum", "torch.mean", "torch.clone"])
 _COPIES = frozenset(["clone", "sum", "mean", "norm", "prod", "std", "var", "square", "sqrt", "exp", "log"])
@@ -52,10 +56,15 @@ _PERHAPS = frozenset(
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the collectives whose result is lost."""
     for one in operation_calls(file, project):
+        if one.op in _INTO_LISTS:
+            yield from _lists(one, file, project)
+            continue
         given = one.argument("tensor") if one.op in _IN_PLACE else None
         kept = any(word.arg in ("async_op", None) for word in one.call.keywords)  # a handle has the result, too
         if given is None or kept or file.is_test or not _is_new(given, one.function, project):
             continue
+        if one.op == "broadcast" and is_rank_guarded(one.call, one.function, project):
+            continue  # who hands something out needs no name for it
         yield violation(
             file,
             one.call,
@@ -64,6 +73,35 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             "give the tensor a name before, and read the result from it",
             confidence=Confidence.LIKELY,
         )
+
+
+def _lists(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the operation whose list is made in the call, of a name that the function goes on with."""
+    given = one.argument(_INTO_LISTS[one.op])
+    if not isinstance(given, ast.List) or file.is_test or is_rank_guarded(one.call, one.function, project):
+        return  # only who hands something out needs no name for it
+    sent = {node.id for item in given.elts for node in walk(item) if isinstance(node, ast.Name)}
+    read = next((node for node in one.function.nodes_of(ast.Name) if _is_read_behind(node, sent, one, file)), None)
+    if read is None:
+        return
+    yield violation(
+        file,
+        one.call,
+        f"{one.op}() puts what it brings into {ast.unparse(given)[:60]}, a list that is made here and has no name: "
+        f"{ast.unparse(read)} stays what each rank had",
+        "give the list a name, and read the result from it: values = [...]; ...; value = values[0]",
+        steps=(step(file, read, "each rank goes on with its own"),),
+        confidence=Confidence.LIKELY,
+    )
+
+
+def _is_read_behind(node: ast.AST, names: set[str], one: CollectiveCallSite, file: ProjectFile) -> bool:
+    """Whether it is a use of one of the names behind the operation, other than to let the name go."""
+    if not isinstance(node, ast.Name) or node.id not in names or not isinstance(node.ctx, ast.Load):
+        return False
+    end = one.call.end_lineno or one.call.lineno
+    again = any(end < value.lineno < node.lineno for value in one.function.assigned.get(node.id, ()))
+    return node.lineno > end and not again
 
 
 def _is_new(value: ast.expr, function: Function, project: Project) -> bool:

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.launch_files.subprocess_commands import argv_text, trains
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import head
@@ -89,7 +90,7 @@ def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function
     if not trains(command) or _checked(call):
         return
     if name == "os.system":
-        yield from _wait_status(file, project, call, function, command)
+        yield from _wait_status(file, project, call, command)
     if not isinstance(file.parents.get(call), ast.Expr) and not only_told(call, function, file):
         return
     fix = "subprocess.run([...], check=True)" if name != "subprocess.run" else "add check=True"
@@ -187,21 +188,13 @@ def _asks_whether_done(read: ast.Attribute, file: ProjectFile) -> bool:
     )  # fmt: skip
 
 
-def _wait_status(
-    file: ProjectFile, project: Project, call: ast.Call, function: Function, command: str
-) -> Iterator[Violation]:
+def _wait_status(file: ProjectFile, project: Project, call: ast.Call, command: str) -> Iterator[Violation]:
     """Yields a wait status that is taken for an exit code: of 256, which means 1, the process keeps the low byte."""
     status: ast.AST = call
     for leave, where in _exits(project, file):
         given = leave.args[0]
-        direct = given is call or (where is function and isinstance(given, ast.Name)
-                                   and any(one is call for one in function.assigned.get(given.id, ())))  # fmt: skip
-        passed = (
-            isinstance(given, ast.Name)
-            and given.id in where.parameters
-            and any(value is call for value, _ in project.arguments(given.id, where))
-        )
-        if direct or passed:
+        given = given.values[-1] if isinstance(given, ast.BoolOp) and isinstance(given.op, ast.And) else given
+        if any(one is call for one, _ in origins(given, where, project)):
             yield violation(
                 file,
                 leave,

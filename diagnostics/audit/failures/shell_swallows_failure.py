@@ -64,6 +64,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield from _in_background(file, script, ran, found)
             yield from _before_success(file, ran, found)
             yield from _read_too_late(file, ran, found)
+            if script.home == "makefile":
+                yield from _in_a_loop(file, ran, found)
         if trained and script.ignored:
             yield _ignored_by_make(file, *trained[0])
         if trained:
@@ -129,7 +131,8 @@ def _in_background(file: ProjectFile, script: Script, ran: CommandContext, found
 
 def _before_success(file: ProjectFile, ran: CommandContext, found: Training) -> Iterator[Violation]:
     """The training, then `exit 0` or a claim of success, and nothing in between that looks at its code."""
-    if "errexit" in ran.options or ran.tested or len(ran.pipeline.commands) > 1 or ran.words[0] == "exec":
+    ends = ran.options | _outside(ran).options
+    if "errexit" in ends or ran.tested or len(ran.pipeline.commands) > 1 or ran.words[0] == "exec":
         return
     for statement, at, after in levels(ran):
         if statement.background or statement.operators[at:] or reads_status([statement, *after[:2]]):
@@ -155,9 +158,7 @@ def _before_success(file: ProjectFile, ran: CommandContext, found: Training) -> 
 
 def _read_too_late(file: ProjectFile, ran: CommandContext, found: Training) -> Iterator[Violation]:
     """The training, then words, and only then `$?`: that of the words."""
-    at = ran
-    while at.outer is not None and not at.substituted and not at.blocks[-1].after:
-        at = at.outer  # `srun bash -c 'torchrun ...'` ends as its last command does
+    at = _outside(ran)
     if "errexit" in at.options or at.tested or len(at.pipeline.commands) > 1 or at.words[0] == "exec":
         return
     block = at.blocks[-1]
@@ -180,6 +181,35 @@ def _read_too_late(file: ProjectFile, ran: CommandContext, found: Training) -> I
             ExplanationStep(place=file.place(_line(words[-1])), text=f"'{said}' ends with 0"),
             ExplanationStep(place=file.place(line), text="'$?' is 0"),
         ),
+    )
+
+
+def _outside(ran: CommandContext) -> CommandContext:
+    """Returns the command that ends as another one does: `srun bash -c 'torchrun ...'` as the last one in its text."""
+    while ran.outer is not None and not ran.substituted and not ran.blocks[-1].after:
+        ran = ran.outer
+    return ran
+
+
+def _in_a_loop(file: ProjectFile, ran: CommandContext, found: Training) -> Iterator[Violation]:
+    """The training in a loop of a recipe: make is told how the last round ended, and of no other one."""
+    loop = next((one for one in reversed(ran.around) if one.kind in ("for", "while", "until")), None)
+    block = ran.blocks[-1]
+    statement = block.statements[block.index]
+    if loop is None or "errexit" in ran.options or ran.tested or ran.outer or len(ran.pipeline.commands) > 1:
+        return
+    if "||" in statement.operators or statement.background or reads_status([statement, *block.after]):
+        return
+    line, column = place(file, ran)
+    yield Violation(
+        file=file,
+        line=line,
+        column=column,
+        title=f"'{found.shown}' runs in a loop, and make is told how its last round ended: where an earlier one "
+        "failed, what depends on it is made as if all had gone well",
+        fix="'set -e;' at the beginning of the recipe, or '|| exit 1' behind the command",
+        steps=(ExplanationStep(place=file.place(loop.first.line), text="goes on, whatever a round ended with"),),
+        confidence=Confidence.LIKELY,
     )
 
 
@@ -279,12 +309,8 @@ def _name(command: Simple | None) -> str:
 def _fails(command: Command) -> bool:
     """Whether a command may end the script with another code than 0."""
     for one in _simple(command):
-        if one is None:
-            return True
-        words = [word.text for word in one.words]
-        if words[:1] in (["exit"], ["return"]) and words[1:2] != ["0"]:
-            return True
-        if words[:1] in (["false"], ["kill"]):
+        words = [word.text for word in one.words] if one is not None else ["false"]
+        if words[:1] in (["false"], ["kill"]) or (words[:1] in (["exit"], ["return"]) and words[1:2] != ["0"]):
             return True
     return False
 

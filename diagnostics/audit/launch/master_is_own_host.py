@@ -1,7 +1,8 @@
 """Ranks on several machines are told to meet at the machine on which each of them is.
 
 What it does: flags launch lines of several machines whose master address is localhost, 127.0.0.1, or `$(hostname)`
-worked out on each machine anew (in the text that `srun bash -c '...'` runs).
+worked out on each machine anew (in the text that `srun bash -c '...'` runs); and Python that Slurm runs on each of
+several machines and that sets MASTER_ADDR to localhost or to its own name.
 
 Why it matters: each machine waits for the others at its own address, where nobody else comes; all end with the
 rendezvous timeout, half an hour later.
@@ -21,39 +22,101 @@ What it cannot see: an /etc/hosts that gives the name another meaning, and machi
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.rule import Violation
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_guards import conditions
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
-from diagnostics.static.launch_files.node_counts import machines_of
+from diagnostics.static.launch_files.node_counts import NodeCounts, machines_of
+from diagnostics.static.launch_files.rank_environment import environment_writes
 from diagnostics.static.launch_files.shell_commands import CommandContext
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A616"
 NAME = "master-is-own-host"
 SEVERITY = Severity.ERROR
-READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.MAKEFILE})
+READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.MAKEFILE, FileKind.PYTHON})
 CHECKLIST = "ranks of several machines meet at one address"
 _LOCAL = re.compile(r"^(?:localhost|127\.0\.0\.1|\[::1\])(?::|$)")
 _OWN_NAME = re.compile(r"^[\"']?(?:\$\(hostname(?: -[a-zA-Z])?\)|`hostname(?: -[a-zA-Z])?`|\$\{?HOSTNAME\b)")
 _LAUNCHERS = ("torchrun", "launch", "accelerate")
 _OF_NODE = frozenset(["SLURM_NODEID", "SLURM_PROCID"])  # another one on each machine, where a task runs on each
+_OVER_ALL = frozenset(["SLURM_PROCID", "SLURM_NTASKS", "SLURM_NPROCS"])
+_OWN_NAMES = frozenset(["socket.gethostname", "socket.getfqdn", "platform.node"])
 _ADDRESSES = ("--master-addr", "--rdzv-endpoint", "--main-process-ip")
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the launches of several machines that meet nowhere."""
+    if file.kind is FileKind.PYTHON:
+        yield from _set_in_python(file, project)
+        return
     for script in embedded_scripts(file):
         for ran in script.commands:
             for launch in launcher_calls(ran.words):
                 if launch.kind in _LAUNCHERS:
                     yield from _launched(file, script, ran, launch)
                     yield from _on_each(file, script, ran, launch, project)
+
+
+def _set_in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the own name that each task of a job of several machines takes for the master's."""
+    if "MASTER_ADDR" not in file.words or file.is_test:
+        return
+    nodes = project.fact(NodeCounts)
+    for function in project.functions_in(file):
+        writes = list(environment_writes(function))
+        ranks = [one for one in writes if one.name in ("RANK", "WORLD_SIZE") and _is_of_slurm(one.value, function)]
+        for one in writes if ranks else ():
+            host = _own_host(one.value, function, project) if one.name == "MASTER_ADDR" else ""
+            if not host or next(conditions(one.node, function, file), None) is not None:
+                continue  # under a test: of one machine, or of a variable that is set already
+            several = nodes.submitted() or nodes.place()
+            steps = [step(file, ranks[0].node, "ranks are counted over all machines")]
+            if several is not None:
+                asked = ast.Pass(lineno=several[1], col_offset=0)
+                steps.append(step(several[0], asked, "several machines are asked for"))
+            yield violation(
+                file,
+                one.node,
+                f"each task takes {host} for the master: those on the second machine wait at an address where no rank "
+                "0 listens",
+                "the name of the first machine, for all: job.hostnames[0] of submitit.JobEnvironment(), or "
+                "scontrol show hostnames",
+                steps=tuple(steps),
+                confidence=Confidence.LIKELY if several else Confidence.POSSIBLE,
+            )
+
+
+def _is_of_slurm(value: ast.expr, function: Function) -> bool:
+    """Whether a number is one that Slurm gives over all machines, by its variables or by submitit."""
+    values = [value, *(one for node in walk(value) if isinstance(node, ast.Name)
+                       for one in function.assigned.get(node.id, ()))]  # fmt: skip
+    nodes = [node for one in values for node in walk(one)]
+    return any(
+        (isinstance(node, ast.Constant) and node.value in _OVER_ALL)
+        or (isinstance(node, ast.Attribute) and node.attr in ("global_rank", "num_tasks"))
+        for node in nodes
+    )
+
+
+def _own_host(value: ast.expr, function: Function, project: Project) -> str:
+    """Returns how a value names the machine that it is worked out on, "" where it names another one or none."""
+    for made, where in origins(value, function, project):
+        if isinstance(made, ast.Constant) and made.value in ("localhost", "127.0.0.1"):
+            return f"{made.value}, itself,"
+        if isinstance(made, ast.Call) and project.name(made.func, where) in _OWN_NAMES:
+            return "its own name"
+    return ""
 
 
 def _on_each(

@@ -39,6 +39,8 @@ SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL, FileKind.YAML})
 CHECKLIST = "each machine of a job has its own number"
 _OF_A_TASK = re.compile(r"\$\{?SLURM_(?:NODEID|PROCID|LOCALID)\b")
+_NAMES = re.compile(r"\$\{?(\w+)")
+_STARTS = ("torchrun", "launch", "accelerate")
 _NUMBERS = ("--node-rank", "--machine-rank")
 
 
@@ -47,8 +49,44 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for script in embedded_scripts(file):
         for ran in script.commands:
             layers = launcher_calls(ran.words)
-            if len(layers) > 1 and layers[0].kind == "srun" and layers[1].kind in ("torchrun", "launch", "accelerate"):
+            if len(layers) > 1 and layers[0].kind == "srun" and layers[1].kind in _STARTS:
                 yield from _numbered(file, script, ran, layers[0], layers[1])
+            elif ran.outer is not None and layers and layers[0].kind in _STARTS and _is_filled_in_outside(ran, script):
+                around = launcher_calls(ran.outer.words)
+                if around and around[0].kind == "srun":
+                    yield from _numbered(file, script, ran, around[0], layers[0])
+
+
+def _is_filled_in_outside(ran: CommandContext, script: Script) -> bool:
+    """Whether the batch script's shell fills in what the text for `bash -c` asks of a task: no backslash, no ''."""
+    outer = ran.outer
+    if outer is None or outer.outer is not None or outer.substituted or ran.substituted:
+        return False
+    written = [token.text for token in outer.command.words]
+    named = {name for text in written for name in _NAMES.findall(text)}
+    for one in script.commands[: script.commands.index(outer)]:
+        tokens = (*one.command.assignments, *one.command.words)
+        written += [token.text for token in tokens if token.text.partition("=")[0] in named]
+    return any(_asks_for_number(text) and _fills_in(text) for text in written)
+
+
+def _asks_for_number(text: str) -> bool:
+    return any(name in text.replace("_", "-") for name in _NUMBERS)
+
+
+def _fills_in(written: str) -> bool:
+    """Whether the shell that reads a word fills in a variable of a task."""
+    at, quote = 0, ""
+    while at < len(written):
+        char = written[at]
+        if char == "\\" and quote != "'":
+            at += 1
+        elif char in "'\"" and quote in ("", char):
+            quote = "" if quote else char
+        elif char == "$" and quote != "'" and _OF_A_TASK.match(written, at):
+            return True
+        at += 1
+    return False
 
 
 def _numbered(
@@ -59,6 +97,8 @@ def _numbered(
     if not number or max(counts, default=1) < 2 or launch.option("--rdzv-backend", "--rdzv-conf") not in ("", "static"):
         return
     filled_in = _OF_A_TASK.search(number)
+    if ran.outer is not None and not filled_in:
+        return  # worked out by the task's own shell
     if not filled_in and not number.isdigit():
         return
     line, column = place(file, ran, launch.at)

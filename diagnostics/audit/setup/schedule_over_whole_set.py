@@ -2,7 +2,8 @@
 
 What it does: runs each script on values that are not known, and flags schedules of `torch.optim.lr_scheduler` and
 transformers whose number of steps is `len(dataset) / batch_size`, where the loader of that data set and batch size has
-a DistributedSampler and each of its batches steps the schedule.
+a DistributedSampler and each of its batches steps the schedule. Also schedules that Accelerate steps once for each rank
+and that are as long as a loader is which it has shared out.
 
 Why it matters: a rank sees world-size times fewer batches. The schedule ends in its first part: a rate that should rise
 and fall never comes down, with 8 ranks it has not left the warm-up.
@@ -26,7 +27,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.lengths import schedules_over_whole_set
+from diagnostics.static.executed.steps.lengths import counted_once_for_all, schedules_over_whole_set
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -56,5 +57,15 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
                 shown(made, project, "the schedule is made for so many steps"),
                 shown(loader, project, "the loader's sampler gives each rank its part"),
             ),
+            confidence=Confidence.LIKELY,
+        )
+    for made, prepared in counted_once_for_all(execution):
+        yield violation(
+            home(made, project),
+            made.node,
+            "this schedule is as long as one rank's part of the data, and Accelerate steps a prepared schedule once "
+            "for each rank: it is over after 1 / num_processes of the run",
+            "num_training_steps * accelerator.num_processes, and the same for the warm-up; or count before prepare()",
+            steps=(shown(prepared, project, "from here on it steps num_processes times with each step"),),
             confidence=Confidence.LIKELY,
         )

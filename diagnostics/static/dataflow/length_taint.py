@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from diagnostics.static.dataflow.taint_rules import returned_item
 from diagnostics.static.dataflow.taint_sources import RANK, Taint
 from diagnostics.static.program.call_graph import CallGraph, Function, is_generator, last_name
 
@@ -98,13 +99,28 @@ class LengthTaint:
             yield from self._taints(self.changed(name, scope))
             if name in scope.assigned:
                 for assigned in scope.assigned[name][:4]:
-                    yield from self._of(assigned, scope)
+                    items = self._items(name, assigned, scope)
+                    if items is None:
+                        yield from self._of(assigned, scope)
+                    for item, where in items or ():
+                        yield from self._of(item, where)
                 return
             if name in scope.parameters:
                 for argument, caller in self.program.arguments(name, scope):
                     yield from self._of(argument, caller)
                 return
             scope = scope.outer
+
+    def _items(self, name: str, assigned: ast.expr, scope: Function) -> list[tuple[ast.expr, Function]] | None:
+        """Returns what a name is given by a function that returns a tuple: `loss, per_class = losses(batch)`."""
+        called = self.program.targets(assigned, scope) if isinstance(assigned, ast.Call) else ()
+        for node in scope.nodes_of(ast.Assign) if called else ():
+            target = node.targets[0] if isinstance(node, ast.Assign) and node.value is assigned else None
+            names = [last_name(one) for one in target.elts] if isinstance(target, ast.Tuple) else []
+            if name in names:
+                found = [(one, returned_item(one, names.index(name), len(names))) for one in called]
+                return [(item, one) for one, items in found for item in items] if all(n for _, n in found) else None
+        return None
 
     def _call(self, call: ast.Call, function: Function) -> Iterator[Taint]:
         name = last_name(call.func)

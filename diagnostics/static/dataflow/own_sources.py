@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.rank_guards import is_rank_guarded
 from diagnostics.static.dataflow.taint_rules import agrees
 from diagnostics.static.dataflow.taint_sources import RANDOM, TIME, source_of
@@ -52,8 +53,14 @@ def _sources(value: ast.expr, function: Function, project: Project, depth: int, 
             if source_of(node) in (TIME, RANDOM):
                 if isinstance(node, ast.expr) and not is_rank_guarded(node, where, project, 1):
                     yield node, where
-            elif (
-                depth and node is not made and isinstance(node, (ast.Name, ast.Attribute))
-                and isinstance(node.ctx, ast.Load)
-            ):  # fmt: skip
+            elif depth and node is not made and isinstance(node, ast.expr) and _is_made_elsewhere(node, where, project):
                 yield from _sources(node, where, project, depth - 1, seen)
+
+
+def _is_made_elsewhere(node: ast.expr, function: Function, project: Project) -> bool:
+    """Whether another expression makes a value: of a name that no collective has filled since, of a call."""
+    if isinstance(node, ast.Call):
+        return bool(project.targets(node, function))
+    if isinstance(node, ast.Name) and project.fact(AgreedValues).filled_before(node, function):
+        return False
+    return isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)

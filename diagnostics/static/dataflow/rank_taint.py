@@ -18,13 +18,13 @@ from diagnostics.static.dataflow.name_taints import AT_ENTRY
 from diagnostics.static.dataflow.reaching_names import ReachingNames
 from diagnostics.static.dataflow.signal_flags import told_from_outside
 from diagnostics.static.dataflow.taint_rules import (
+    adds_key,
     agrees,
     arguments_of,
     as_data,
     called_loss,
     content,
     importance,
-    is_key,
     is_none,
     is_placement,
     is_share,
@@ -32,7 +32,7 @@ from diagnostics.static.dataflow.taint_rules import (
     returned_item,
     statements_of,
 )
-from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, LOADER_NAMES, ORDER, RANK, Taint, source_of
+from diagnostics.static.dataflow.taint_sources import DATA, EXCEPTION, ORDER, RANK, Taint, reads_data, source_of
 from diagnostics.static.dataflow.taint_store import TaintStore
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 from diagnostics.static.program.functions import paired
@@ -270,7 +270,7 @@ class RankTaint:
     def _items(self, over: ast.expr, function: Function) -> Found:
         """Returns the taint of what a loader gives."""
         name = last_name(over) if not isinstance(over, ast.Call) else last_name(over.args[0]) if over.args else ""
-        if LOADER_NAMES.search(name):
+        if reads_data(name):
             return Taint(DATA, function.file, over.lineno, function.name, syntax=over)
         return None
 
@@ -286,7 +286,7 @@ class RankTaint:
                     changes = isinstance(target, ast.Subscript) or isinstance(node, ast.AugAssign)
                     changes = changes or isinstance(node.value, (ast.BinOp, ast.UnaryOp))
                     self._set(target, content(control) if changes else control, function, node)
-                    if isinstance(target, ast.Subscript) and is_key(target.slice):
+                    if isinstance(target, ast.Subscript) and adds_key(target, block, function):
                         self._grow(target.value, here, function)
             elif isinstance(node, ast.Return) and not (node.value is None or is_none(node.value)):
                 self._return(function, control, node.value)

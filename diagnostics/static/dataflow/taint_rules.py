@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS, LOSS_NAME, RANK, Taint
@@ -112,6 +112,20 @@ def returned_item(function: Function, at: int, count: int) -> tuple[ast.expr, ..
     return tuple(items[at] for items in tuples) if len(tuples) == len(returned) else ()
 
 
-def is_key(index: ast.AST) -> bool:
+def adds_key(item: ast.Subscript, block: ast.AST, function: Function) -> bool:
+    """Whether setting an item adds a key to a mapping which is not there where the block is left out."""
+    made = function.assigned.get(item.value.id, ()) if isinstance(item.value, ast.Name) else ()
+    mapping = bool(made) and all(isinstance(one, ast.Dict) and not one.keys for one in made)
+    if not _is_key(item.slice) and not mapping:
+        return False
+    arms = [_items_set(getattr(block, name, ())) for name in ("body", "orelse")]
+    return ast.unparse(item) not in arms[0] & arms[1]
+
+
+def _items_set(statements: Iterable[ast.stmt]) -> set[str]:
+    return {ast.unparse(target) for one in statements if isinstance(one, ast.Assign) for target in one.targets}
+
+
+def _is_key(index: ast.AST) -> bool:
     """Whether an index can only be the key of a mapping."""
     return isinstance(index, ast.JoinedStr) or (isinstance(index, ast.Constant) and isinstance(index.value, str))

@@ -35,6 +35,8 @@ _RANDOM_CALLS = {"random", "randint", "choice", "choices", "shuffle", "sample", 
 _RANDOM_HOMES = {"random", "np.random", "numpy.random", "torch", "uuid", "os", "secrets", "rng", "generator", ""}
 _HOST_CALLS = {"gethostname", "uname", "getfqdn", "getnode"}
 LOADER_NAMES = re.compile(r"loader|dataset|shard|batches|samples|iterator", re.IGNORECASE)
+# What is said about data sets, and is none of their data: names, settings.
+_ABOUT_DATA = re.compile(r"(?:names?|kwargs|cfgs?|configs?|types?|keys?|args|classes|options)$", re.IGNORECASE)
 _BATCH = re.compile(r"^(?:batch|sample|inputs?|images?|tokens|shard)(?:es|s)?$", re.IGNORECASE)
 LOSS_NAME = re.compile(r"(?:^|_)loss$", re.IGNORECASE)
 # Names of losses, and the functions of torch that compute one.
@@ -56,6 +58,11 @@ class Taint:
     def weight(self) -> int:
         """How much it says: the rank most."""
         return WEIGHTS.get(self.why, 0)
+
+
+def reads_data(name: str) -> bool:
+    """Whether a name is that of a loader, a data set or the like, and not of what is said about one."""
+    return LOADER_NAMES.search(name) is not None and not _ABOUT_DATA.search(name)
 
 
 def source_of(value: ast.AST) -> str | None:
@@ -95,7 +102,7 @@ def _source_call(call: ast.Call) -> str | None:
         return RANDOM
     if name == "item" and isinstance(call.func, ast.Attribute) and not call.args:
         return LOSS if _OF_LOSS.search(ast.unparse(call.func.value)) else DATA
-    if name == "len" and call.args and LOADER_NAMES.search(last_name(call.args[0])):
+    if name == "len" and call.args and reads_data(last_name(call.args[0])):
         return DATA
     if name in ("isnan", "isinf", "isfinite", "backward"):
         return LOSS if _OF_LOSS.search(ast.unparse(call)) else DATA

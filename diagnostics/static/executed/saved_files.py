@@ -115,10 +115,9 @@ def loaded_loosely(execution: Execution) -> Iterator[tuple[Event, Event]]:
     """Yields (load_state_dict, save) where keys begin with "module." and the model that loads them has none such."""
     if any(one.name in _RENAMES or one.name.endswith(_CONSUMES) for one in execution.events):
         return
-    saves = [one for one in execution.named("torch.save") if _of_wrapper(one.argument(0, "obj"))]
+    saves = [one for one in execution.named("torch.save") if prefix_of(one.argument(0, "obj"))]
     for one in execution.named(".load_state_dict") if saves else ():
-        strict = one.argument(1, "strict")
-        if not (isinstance(strict, Const) and strict.value is False) or wrapper_of(one.owner) is not None:
+        if not _is_loose_and_bare(one):
             continue
         loads = [
             each
@@ -149,13 +148,26 @@ def _is_under_key(saved: Value | None, loaded: Value | None, load: Value) -> boo
     if not isinstance(saved, Mapped) or not isinstance(loaded, Made) or loaded.name != "[]" or loaded.owner is not load:
         return True
     key = loaded.args[0].value if isinstance(loaded.args[0], Const) else None
-    return key not in saved.fields or _of_wrapper(saved.fields[key])
+    return key not in saved.fields or bool(prefix_of(saved.fields[key]))
 
 
-def _of_wrapper(value: Value | None) -> bool:
-    return any(isinstance(one, Made) and one.name == ".state_dict" and wrapper_of(one.owner) is not None
-               and wrapper_of(one.owner).name.endswith("DistributedDataParallel")  # type: ignore[union-attr]
-               for one in sources(value))  # fmt: skip
+def prefix_of(value: Value | None) -> str:
+    """Returns what a wrapper has put before each key of a state, "" where that is a bare model's or not known."""
+    for one in sources(value):
+        if isinstance(one, Made) and one.name == ".state_dict":
+            wrapper = wrapper_of(one.owner)
+            if wrapper is not None and wrapper.name.endswith("DistributedDataParallel"):
+                return "module."
+            if wrapper is None and isinstance(one.owner, Made) and one.owner.name == "torch.compile":
+                return "_orig_mod."
+    return ""
+
+
+def _is_loose_and_bare(load: Event) -> bool:
+    """Whether a state is loaded with strict=False into a model that nothing wraps."""
+    strict = load.argument(1, "strict")
+    compiled = isinstance(load.owner, Made) and load.owner.name == "torch.compile"
+    return isinstance(strict, Const) and strict.value is False and wrapper_of(load.owner) is None and not compiled
 
 
 def loaded_onto_one_device(execution: Execution) -> Iterator[tuple[Event, Event]]:
@@ -228,19 +240,28 @@ def loaded_from_others(execution: Execution, all_of: Sequence[Execution]) -> Ite
     if any(_renames_keys(one) for one in execution.events):
         return
     for one in execution.named(".load_state_dict"):
-        strict = one.argument(1, "strict")
         state = one.argument(0, "state_dict")
-        if not (isinstance(strict, Const) and strict.value is False) or wrapper_of(one.owner) is not None:
+        if not _is_loose_and_bare(one) or not isinstance(state, Made) or any(execution.named("torch.save")):
             continue
-        if not isinstance(state, Made) or state.name != "[]" or not isinstance(state.args[0], Const):
+        saves = [save for other in all_of for save in other.named("torch.save")]
+        if state.name == "torch.load":  # the file as a whole
+            given = [(save, save.argument(0, "obj")) for save in saves]
+            held: list[tuple[Event, Value]] = [
+                (save, one) for save, one in given if isinstance(one, Made) and one.name == ".state_dict"
+            ]
+            whole = len(held) == len(saves)
+        elif state.name == "[]" and isinstance(state.args[0], Const) and _is_load(state.owner):
+            key, whole = state.args[0].value, True
+            held = [(save, table.fields[key]) for save in saves
+                    if isinstance(table := save.argument(0, "obj"), Mapped) and key in table.fields]  # fmt: skip
+        else:
             continue
-        key, loaded = state.args[0].value, state.owner
-        if not isinstance(loaded, Made) or loaded.name != "torch.load" or any(execution.named("torch.save")):
-            continue
-        held = [(save, table.fields[key]) for other in all_of for save in other.named("torch.save")
-                if isinstance(table := save.argument(0, "obj"), Mapped) and key in table.fields]  # fmt: skip
-        if held and all(_is_wrapper_state(value) for _, value in held):
+        if held and whole and all(_is_wrapper_state(value) for _, value in held):
             yield one, held[0][0]
+
+
+def _is_load(value: Value | None) -> bool:
+    return isinstance(value, Made) and value.name == "torch.load"
 
 
 def _renames_keys(event: Event) -> bool:
@@ -250,8 +271,8 @@ def _renames_keys(event: Event) -> bool:
     given = [one.value for one in event.args if isinstance(one, Const) and isinstance(one.value, str)]
     if any(isinstance(one, Const) and not isinstance(one.value, str) for one in event.args):
         return False  # of a tensor
-    return event.name in _RENAMES and (not given or any(one == "." or "module" in one for one in given))
+    return event.name in _RENAMES and (not given or any(one == "." or "mod" in one for one in given))
 
 
 def _is_wrapper_state(value: Value) -> bool:
-    return isinstance(value, Made) and value.name == ".state_dict" and _of_wrapper(value)
+    return isinstance(value, Made) and value.name == ".state_dict" and bool(prefix_of(value))

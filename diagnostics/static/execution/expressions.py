@@ -93,9 +93,8 @@ class Expressions(CallEvaluation):
     @staticmethod
     def _counted(value: Const, name: str, counted: frozenset[str]) -> Value:
         """Returns a value, of a number that the program counts up something that changes."""
-        if name in counted and type(value.value) in (int, float, bool):
-            return Made("counter", args=(Const(name),))
-        return value
+        counts = name in counted and type(value.value) in (int, float, bool)
+        return Made("counter", args=(Const(name),)) if counts else value
 
     def _of_attribute(self, node: ast.Attribute, scope: Scope) -> Value:
         return self.attribute(self.evaluate(node.value, scope), node.attr, node, scope)
@@ -127,6 +126,8 @@ class Expressions(CallEvaluation):
         if not isinstance(value, Const):
             return self.state.grown(value)
         value = self._counted(value, name, counted_attributes(self.state.project))
+        if isinstance(value, Made) and name in attributes_set_later(self.state.project):
+            return Made("counter", args=(*value.args, Const("set back")))
         fields = owner.fields if isinstance(owner, (Instance, Class)) else {}
         later = is_flag(value) and self.state.memory.depth and name in attributes_set_later(self.state.project)
         if later and fields.get(name) is value:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.launch_files.embedded_scripts import Script
 from diagnostics.static.launch_files.launcher_commands import Launch
 from diagnostics.static.program.import_closure import ImportClosures
@@ -32,6 +34,28 @@ class NodeCounts:
                 if _is_several(found["count"]):
                     return file, (file.text or "").count("\n", 0, found.start()) + 1
         return None
+
+    def submitted(self) -> tuple[ProjectFile, int] | None:
+        """Returns where submitit is asked for more than one machine, as it is written or by an option's default."""
+        for call, function in self._project.calls_by_name.get("update_parameters", ()):
+            for given in (one.value for one in call.keywords if one.arg in ("nodes", "slurm_nodes", "num_nodes")):
+                made = [one for one, _ in origins(given, function, self._project)]
+                counts: list[object] = [one.value for one in made if isinstance(one, ast.Constant)]
+                counts += self._defaults(given.attr) if isinstance(given, ast.Attribute) else []
+                if any(isinstance(one, int) and one > 1 for one in counts):
+                    return self._project.file_with(function), call.lineno
+        return None
+
+    def _defaults(self, option: str) -> list[object]:
+        """Returns what the options of this name are where nobody gives them: `add_argument("--nodes", default=4)`."""
+        return [
+            one.value.value
+            for call, _ in self._project.calls_by_name.get("add_argument", ())
+            if any(isinstance(name, ast.Constant) and str(name.value).lstrip("-").replace("-", "_") == option
+                   for name in call.args)
+            for one in call.keywords
+            if one.arg == "default" and isinstance(one.value, ast.Constant)
+        ]  # fmt: skip
 
     def may_be_several(self, file: str) -> bool:
         """Whether a launch file says so, or the program itself has an option for the number of machines."""

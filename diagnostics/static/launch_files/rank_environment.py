@@ -101,6 +101,33 @@ def environ_key(node: ast.AST) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EnvironmentWrite:
+    """One variable that a program sets for itself: `os.environ["MASTER_PORT"] = str(port)`."""
+
+    name: str
+    value: ast.expr
+    node: ast.AST
+    function: Function
+
+
+def environment_writes(function: Function) -> Iterator[EnvironmentWrite]:
+    """Yields the variables that a function sets, whatever they were before."""
+    for node in function.nodes_of((ast.Assign, ast.Call)):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for name in filter(None, map(environ_key, targets)):
+                    yield EnvironmentWrite(name, value, node, function)
+            case ast.Call(func=ast.Attribute(value=held, attr="update"), args=[ast.Dict() as given]) if is_environ(
+                held
+            ):
+                for key, value in zip(given.keys, given.values, strict=True):
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                        yield EnvironmentWrite(key.value, value, value, function)
+            case ast.Call(func=ast.Attribute(value=held, attr="update"), keywords=named) if is_environ(held):
+                yield from (EnvironmentWrite(one.arg, one.value, one.value, function) for one in named if one.arg)
+
+
 def _read(one: ExecutedStatement, project: Project) -> tuple[ast.AST, str] | None:
     for node in walk(one.node):
         if environ_key(node) in RANK_NAMES and isinstance(getattr(node, "ctx", None), ast.Load):

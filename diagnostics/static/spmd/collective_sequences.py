@@ -28,8 +28,10 @@ from diagnostics.static.spmd.sequence_values import (
     CollectiveSequence,
     either,
     joined,
+    leaves_in_one_arm,
     stripped,
-)
+    with_rest,
+)  # fmt: skip
 
 MOST_DEPTH = 5
 MOST_ITEMS = 3000
@@ -101,10 +103,12 @@ class CollectiveSequences:
         self, statements: Sequence[ast.stmt], function: Function, assumption: BranchAssumption, depth: int
     ) -> CollectiveSequence:
         whole = CollectiveSequence()
-        for statement in statements:
+        for at, statement in enumerate(statements):
             if self._budget <= 0:
                 break
             part = self._statement(statement, function, assumption, depth)
+            if leaves_in_one_arm(part):
+                return joined(whole, with_rest(part, self._block(statements[at + 1 :], function, assumption, depth)))
             whole.items += part.items
             whole.met += part.met
             if part.end != FALL:
@@ -164,9 +168,8 @@ class CollectiveSequences:
         if value is not None:
             arm = statement.body if value else statement.orelse
             return joined(before, self._block(arm, function, assumption, depth))
-        one = self._block(statement.body, function, assumption, depth)
-        other = self._block(statement.orelse, function, assumption, depth)
-        return joined(before, either(one, other))
+        arms = (self._block(arm, function, assumption, depth) for arm in (statement.body, statement.orelse))
+        return joined(before, either(*arms))
 
     def _loop(
         self,
@@ -221,8 +224,6 @@ class CollectiveSequences:
         for arm in arms[-2::-1]:
             whole = either(arm, whole)
         return whole
-
-    # Tests
 
     def decided(
         self, test: ast.expr, statement: ast.AST, function: Function, assumption: BranchAssumption

@@ -193,8 +193,9 @@ class CollectiveSites:
                 return CollectiveSite(
                     name, SyncKind.COLLECTIVE, ((call, function),), sharded, label="full_tensor() of a DTensor"
                 )
-            if name == "log" and _is_true(_keyword(call, "sync_dist")):
-                return CollectiveSite("log", SyncKind.COLLECTIVE, ((call, function),), label="self.log(sync_dist=True)")
+            if name in ("log", "log_dict") and _is_true(_keyword(call, "sync_dist")):
+                label = f"self.{name}(sync_dist=True)"
+                return CollectiveSite(name, SyncKind.COLLECTIVE, ((call, function),), label=label)
             if name not in _METHOD_NAMES:
                 name, receiver = "__call__", call.func  # `self.model(x)`: an attribute that is called itself
         else:

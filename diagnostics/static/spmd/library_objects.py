@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -58,6 +59,13 @@ WRAPPING = frozenset(name for name, kind in _MAKERS.items() if kind in _WRAPPERS
 # Names that every user of the library gives such an object, where nothing else is known of it.
 _BY_NAME = {"accelerator": LibraryType.ACCELERATOR, "fabric": LibraryType.FABRIC}
 _LIGHTNING, _TRANSFORMERS = ("lightning", "pytorch_lightning"), ("transformers",)
+# Families of torchvision.models that hold batch normalisation, frozen or not: they have buffers.
+_BUFFERED = re.compile(
+    r"^torchvision\.models\.(?:\w+\.)?(?:(?:wide_)?resne[xt]\w*|densenet\d+|vgg\d+_bn|mobilenet_v\w+|mnasnet\w+|"
+    r"shufflenet_\w+|efficientnet_\w+|regnet_\w+|googlenet|inception_v3|deeplabv3_\w+|fcn_\w+|lraspp_\w+|"
+    r"r2plus1d_18|r3d_18|mc3_18|s3d)$"
+)
+_MAKE_BUFFERS = frozenset(["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"])
 _PREPARES = {"prepare", "prepare_model", "setup", "setup_module"}
 
 
@@ -95,7 +103,7 @@ class LibraryTypes:
             case ast.Name(id="self"):
                 yield from self._of_class(function)
             case ast.Name():
-                yield from self._of_name(value.id, function, rounds)
+                yield from self._of_name(value, function, rounds)
             case ast.Attribute():
                 yield from self._of_attribute(value, function, rounds)
             case ast.IfExp():
@@ -125,7 +133,8 @@ class LibraryTypes:
                     if isinstance(node, ast.Return) and node.value is not None:
                         yield from self._of(node.value, target, rounds - 2)
 
-    def _of_name(self, name: str, function: Function, rounds: int) -> Iterator[LibraryType]:
+    def _of_name(self, node: ast.Name, function: Function, rounds: int) -> Iterator[LibraryType]:
+        name = node.id
         scope: Function | None = function
         while scope is not None:
             loops = self.project.gone_through(scope).get(name, ())
@@ -133,7 +142,8 @@ class LibraryTypes:
                 yield from self._of(item, where, rounds - 1)
             if name in scope.assigned or loops:
                 for value in scope.assigned.get(name, ())[:6]:
-                    yield from self._of(value, scope, rounds - 1)
+                    if scope is not function or not self._is_set_later(value, node, scope):
+                        yield from self._of(value, scope, rounds - 1)
                 break
             if name in scope.parameters:
                 for value, caller in self.project.arguments(name, scope):
@@ -148,6 +158,14 @@ class LibraryTypes:
             yield LibraryType.LIGHTNING_MODULE
         if name == "trainer" and self._uses(function, _TRANSFORMERS):
             yield LibraryType.HF_TRAINER
+
+    def _is_set_later(self, value: ast.expr, use: ast.Name, function: Function) -> bool:
+        """Whether a name is given a value behind its use, and no loop comes back: `model = FSDP(model)` at the end."""
+        line = getattr(use, "lineno", 0)
+        if not line or value.lineno <= line or function.name == "<module>":
+            return False
+        loops = function.nodes_of((ast.For, ast.AsyncFor, ast.While))
+        return not any(one.lineno <= line and value.lineno <= (one.end_lineno or 0) for one in loops)  # type: ignore[attr-defined]
 
     def _of_attribute(self, value: ast.Attribute, function: Function, rounds: int) -> Iterator[LibraryType]:
         if value.attr == "module":
@@ -185,3 +203,17 @@ def _keeps_to_itself(call: ast.Call) -> bool:
         one.arg == "sync_on_compute" and isinstance(one.value, ast.Constant) and not one.value.value
         for one in call.keywords
     )
+
+
+class ModelBuffers:
+    """Whether the models of a project have buffers, which DistributedDataParallel broadcasts in its forward."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    @cached_property
+    def are_there(self) -> bool:
+        """Whether the project makes buffers itself, or takes a model of torchvision that has them."""
+        if any(file.words & _MAKE_BUFFERS for file in self._project.python):
+            return True
+        return any(_BUFFERED.match(name) for name in self._project.calls_by_canonical)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import cast
 
 from diagnostics.static.spmd.collective_sites import CollectiveSite
 
@@ -35,6 +36,26 @@ def either(one: CollectiveSequence, other: CollectiveSequence) -> CollectiveSequ
         return one
     end = one.end if one.end == other.end else FALL
     return CollectiveSequence((("either", one.items, one.end, other.items, other.end),), one.met + other.met, end)
+
+
+def leaves_in_one_arm(way: CollectiveSequence) -> bool:
+    """Whether a branch that is open ends with ranks that met and returned, while the others go on."""
+    last = way.items[-1] if way.items else ()
+    if way.end != FALL or last[:1] != ("either",):
+        return False
+    arms = ((last[1], last[2]), (last[3], last[4]))
+    return {end for _, end in arms} == {RETURN, FALL} and any(end == RETURN and items for items, end in arms)
+
+
+def with_rest(way: CollectiveSequence, rest: CollectiveSequence) -> CollectiveSequence:
+    """Returns such a branch with what comes behind it: that is passed in the arm that goes on, and there alone."""
+    _, one, one_end, other, other_end = cast("tuple[str, tuple[Item, ...], str, tuple[Item, ...], str]", way.items[-1])
+    arms = [
+        CollectiveSequence(items, [], end) if end == RETURN else CollectiveSequence(items + rest.items, [], rest.end)
+        for items, end in ((one, one_end), (other, other_end))
+    ]
+    whole = either(*arms)
+    return CollectiveSequence(way.items[:-1] + whole.items, way.met + rest.met, whole.end)
 
 
 def ways_differ(one: CollectiveSequence, other: CollectiveSequence) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.static.dataflow.local_taint import rank_local_values
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates, says_distributed
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, RANK, Taint
@@ -35,12 +34,12 @@ from diagnostics.static.spmd.divergent_branch import (
     unmatched,
     used_by_with,
 )
+from diagnostics.static.spmd.own_reasons import own_reasons
 from diagnostics.static.spmd.raised_on_one_rank import raised_on_one_rank
 from diagnostics.static.spmd.sequence_values import CollectiveSequence, comes_to_the_same, ways_differ
 from diagnostics.static.spmd.short_circuits import short_circuits
 
-MOST_DECISIONS = 60  # of one function
-_JOINS = {"join", "Join"}
+MOST_DECISIONS, _JOINS = 60, {"join", "Join"}  # decisions of one function
 
 
 class StaticDivergence:
@@ -198,7 +197,8 @@ class StaticDivergence:
 
     def _reason(self, test: ast.expr, function: Function) -> Taint | None:
         """Returns why a test can fall differently: the reason that is nearest, and says most."""
-        found = [*self.taints.all_of(test, function), *rank_local_values(test, function, self.taints)]
+        own = own_reasons(test, function, self.taints, self.communication.objects)
+        found = [*self.taints.all_of(test, function), *own]
         return max(found, key=lambda one: (one.function == function.name and one.why != RANK, one.weight), default=None)
 
     def _parted(

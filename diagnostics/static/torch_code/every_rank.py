@@ -13,8 +13,11 @@ from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
-from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
+from diagnostics.static.torch_code.training_functions import INIT, MANAGED, WRAPPERS
 
+# What makes a program one of several ranks: a group, a wrapper, an object of a library that wraps models. A trainer
+# does so as well, and mostly has one process.
+_OF_A_JOB = (INIT, *WRAPPERS, *(name for name in MANAGED if not name.endswith("Trainer")))
 _ROUNDS = 6
 _TURNS = re.compile(r"lock|first|once|ordered", re.IGNORECASE)
 
@@ -30,7 +33,7 @@ class EveryRank:
         closures = self._project.fact(ImportClosures)
         if self._project.by_path[function.file].is_test:
             return False
-        if next(closures.calls(function.file, INIT, *WRAPPERS), None) is None:
+        if next(closures.calls(function.file, *_OF_A_JOB), None) is None:
             return False
         if id(function) not in self._of_jobs:
             return False
@@ -38,13 +41,18 @@ class EveryRank:
             return False
         return not self._spawning(function.file) or id(function) in self._reached_by_workers
 
+    def is_spawned(self, function: Function) -> bool:
+        """Whether processes come to a function that torch.multiprocessing.spawn has started."""
+        return id(function) in self._reached_by_workers
+
     def _in_turns(self, node: ast.AST, function: Function, depth: int = 2) -> bool:
         """Whether a lock or the like lets ranks in one after the other, or what fails is caught; also around calls."""
         file = self._project.by_path[function.file]
         child, around = node, file.parents.get(node)
         while around is not None and child is not function.syntax:
             if isinstance(around, (ast.With, ast.AsyncWith)):
-                if any(self._keeps_apart(item.context_expr, function) for item in around.items):
+                items = around.items if child in around.body else ()  # a manager does not keep itself apart
+                if any(self._keeps_apart(item.context_expr, function) for item in items):
                     return True
             elif isinstance(around, ast.Try) and child in around.body and around.handlers:
                 return True
@@ -72,7 +80,7 @@ class EveryRank:
         """The functions of a job: those that set up a group or a wrapper, what calls them, and what that calls."""
         own = [
             function
-            for name in (INIT, *WRAPPERS)
+            for name in _OF_A_JOB
             for _, function in self._project.calls_by_canonical.get(name, ())
             if not self._project.by_path[function.file].is_test
         ]

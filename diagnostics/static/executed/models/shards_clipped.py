@@ -10,10 +10,10 @@ from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Made, Value, sources
 
 _CLIP = "torch.nn.utils.clip_grad_norm_"
-_FSDP = "torch.distributed.fsdp.FullyShardedDataParallel"
+FSDP = "torch.distributed.fsdp.FullyShardedDataParallel"
 _WHOLE = "NO_SHARD"
 _SHARDING = frozenset(
-    [_FSDP, "torch.distributed.fsdp.fully_shard", "torch.distributed._composable.fsdp.fully_shard",
+    [FSDP, "torch.distributed.fsdp.fully_shard", "torch.distributed._composable.fsdp.fully_shard",
      "torch.distributed._composable.fsdp.fully_shard.fully_shard"]
 )  # fmt: skip
 _LOCAL = frozenset([".to_local", "._local_tensor"])
@@ -27,7 +27,7 @@ def clipped_by_own_shards(execution: Execution) -> Iterator[tuple[Event, Made]]:
     for one in execution.named(_CLIP):
         model = _model_of(one.argument(0, "parameters"))
         wrapper = wrapper_of(model)
-        if wrapper is not None and wrapper.name == _FSDP and _is_sharded(wrapper):
+        if wrapper is not None and wrapper.name == FSDP and is_sharded(wrapper):
             yield one, wrapper
 
 
@@ -40,7 +40,7 @@ def _model_of(given: Value | None) -> Value | None:
     return None
 
 
-def _is_sharded(wrapper: Made) -> bool:
+def is_sharded(wrapper: Made) -> bool:
     """Whether the parameters are surely in parts: by default they are, else by the strategy that is named."""
     if "**" in wrapper.keywords:
         return False
@@ -74,13 +74,13 @@ def scaled_by_own_norm(execution: Execution) -> Iterator[tuple[Event, Event]]:
 def _is_own_gradient(value: Value, sharding: Event) -> bool:
     """Whether a value is made of the part of a gradient that this rank holds."""
     found = [one for one in sources(value) if isinstance(one, Made)]
-    if sharding.name != _FSDP and not any(one.name in _LOCAL for one in found):
+    if sharding.name != FSDP and not any(one.name in _LOCAL for one in found):
         return False  # operations on DTensors are on the whole
-    if sharding.name == _FSDP and not (isinstance(sharding.value, Made) and _is_sharded(sharding.value)):
+    if sharding.name == FSDP and not (isinstance(sharding.value, Made) and is_sharded(sharding.value)):
         return False
-    model = sharding.value if sharding.name == _FSDP else sharding.args[0]
+    model = sharding.value if sharding.name == FSDP else sharding.args[0]
     return any(
         one.name == ".grad" and (whole := parameters_of(one.owner)) is not None and (
-            whole is model or (model is not None and sharding.name != _FSDP and is_part(whole, model)))
+            whole is model or (model is not None and sharding.name != FSDP and is_part(whole, model)))
         for one in found
     )  # fmt: skip

@@ -15,6 +15,9 @@ _LENGTHS = {
     "LinearLR": ((3, "total_iters"),), "PolynomialLR": ((1, "total_iters"),),
     "CosineAnnealingWarmRestarts": ((1, "T_0"),), "CyclicLR": ((3, "step_size_up"),),
 }  # fmt: skip
+# Settings under which a schedule is stepped once for all ranks, or that may say so.
+_SPLITS = frozenset(["split_batches", "step_scheduler_with_optimizer", "dataloader_config", "deepspeed_plugin",
+                     "megatron_lm_plugin", "**"])  # fmt: skip
 _OF_TRANSFORMERS = "num_training_steps"
 
 
@@ -31,6 +34,35 @@ def schedules_over_whole_set(execution: Execution) -> Iterator[tuple[Event, Made
             if counted is not None and loader is not None and _steps_by_batch(execution, made, loader):
                 yield made, counted, loader
                 break
+
+
+def counted_once_for_all(execution: Execution) -> Iterator[tuple[Event, Event]]:
+    """Yields (schedule, prepare) where Accelerate steps a schedule once a rank, and it is as long as one rank's part.
+
+    accelerate/scheduler.py:AcceleratedScheduler.step() steps num_processes times unless batches are split.
+    """
+    makers = list(execution.named("accelerate.Accelerator"))
+    if not makers or any(_SPLITS & one.keywords.keys() for one in makers):
+        return
+    prepares = list(execution.named(".prepare"))
+    for made in execution.events:
+        taken = next((one for one in prepares if made.value is not None and any(
+            made.value is given for given in one.args)), None)  # fmt: skip
+        for length in _lengths(made) if taken is not None else ():
+            found = list(sources(length))
+            if not any(speaks_of_ranks(one) for one in found) and any(_is_length_of_prepared(one) for one in found):
+                yield made, taken  # type: ignore[misc] # asked for above
+                break
+
+
+def _is_length_of_prepared(value: Value) -> bool:
+    """Whether a number is the length of a loader that Accelerate has shared out: each rank's part."""
+    if not isinstance(value, Made) or value.name != "len" or not value.args:
+        return False
+    loader = value.args[0]
+    return isinstance(loader, Made) and any(
+        isinstance(one, Made) and one.name == ".prepare" for one in (loader, loader.owner)
+    )
 
 
 def _lengths(event: Event) -> Iterator[Value]:

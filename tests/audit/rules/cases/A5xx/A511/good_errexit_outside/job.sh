@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+srun bash -c "torchrun --nnodes=4 train.py"
+echo "done"
