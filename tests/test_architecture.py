@@ -49,7 +49,7 @@ ARROWS = {
     "dynamic/collectives": "agent/shared record d/job s/program",
     "dynamic/divergence": "agent/shared record d/job d/collectives s/program s/dataflow",
     "dynamic/stall": "machine record d/job d/collectives d/divergence s/program",
-    "dynamic/failures": "agent/shared record d/job d/model d/stall s/program s/torch_code",
+    "dynamic/failures": "agent/shared record d/job d/model d/stall s/program s/dataflow s/torch_code",
     "dynamic/replicas": "agent/shared record d/job",
     "dynamic/launch": "record d/job d/failures s/program s/launch_files",
     "dynamic/samples": "agent/shared record record/marks d/job s/program s/torch_code",
@@ -97,7 +97,7 @@ ARROWS = {
         "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed s/executed/steps"
     ),
     "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed "
-    "s/executed/steps",
+    "s/executed/models s/executed/steps",
     "audit/exchange": (
         "agent/shared audit s/program s/dataflow s/spmd s/autograd s/torch_code s/execution s/executed s/executed/steps"
     ),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from diagnostics.core.frame import Frame
+from diagnostics.dynamic.collectives.rank_state import RankState
+from diagnostics.dynamic.divergence.divergence import DivergenceQuery
 from diagnostics.static.program.source_file import SourceStore
 
 
@@ -20,6 +23,18 @@ class BranchRelation(StrEnum):
     ONE_LEFT_LOOP = "one-left-loop"  # the other is still in a loop that the first has left, or not entered
     OTHER_LEFT_LOOP = "other-left-loop"
     APART = "apart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankPartition:
+    """Two camps of ranks of one deadlock. `sure` where evidence tells that those of `parting.here` are the odd ones."""
+
+    parting: DivergenceQuery
+    relation: BranchRelation
+    here: tuple[RankState, ...]
+    there: tuple[RankState, ...]
+    sure: bool
+    by_history: bool = False  # they broke with what they themselves had done before
 
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)

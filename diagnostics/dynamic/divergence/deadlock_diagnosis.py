@@ -14,7 +14,7 @@ from diagnostics.dynamic.collectives.hang_time import hang_time
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, find_deadlock
-from diagnostics.dynamic.divergence.branch_relation import BranchRelation
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, RankPartition
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
 from diagnostics.dynamic.divergence.held_exceptions import held_by
 from diagnostics.dynamic.divergence.localisation import divergence_points, is_unique
@@ -22,7 +22,6 @@ from diagnostics.dynamic.divergence.named_rank import named_rank
 from diagnostics.dynamic.divergence.out_of_place import OutOfPlace, WhyOutOfPlace, out_of_place
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
 from diagnostics.dynamic.divergence.same_turn import without_whole_loops
-from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
 from diagnostics.static.dataflow import rank_words

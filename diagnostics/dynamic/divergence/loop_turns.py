@@ -14,7 +14,7 @@ from itertools import groupby
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.rank_state import RankState
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
-from diagnostics.dynamic.divergence.branch_relation import BranchRelation
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, RankPartition
 from diagnostics.dynamic.divergence.divergence import (
     DivergencePoint,
     DivergenceQuery,
@@ -24,7 +24,6 @@ from diagnostics.dynamic.divergence.divergence import (
     StatementKind,
 )
 from diagnostics.dynamic.divergence.last_common_call import counts_of, exceptions_caught
-from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.static.dataflow.taint_sources import ENVIRONMENT, ORDER, RANK

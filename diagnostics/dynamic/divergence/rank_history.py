@@ -19,12 +19,11 @@ from diagnostics.core.frame import Frame
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
-from diagnostics.dynamic.divergence.branch_relation import BranchRelation
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, RankPartition
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import agreed_before, counts_of, exceptions_caught
 from diagnostics.dynamic.divergence.loop_turns import partition_by_turns
 from diagnostics.dynamic.divergence.shifted_calls import shifted
-from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 

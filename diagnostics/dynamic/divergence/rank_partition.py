@@ -11,7 +11,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, differ
-from diagnostics.dynamic.divergence.branch_relation import BranchRelation, relate
+from diagnostics.dynamic.divergence.branch_relation import BranchRelation, RankPartition, relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import counts_of, exceptions_caught, last_common_call
 from diagnostics.dynamic.divergence.rank_history import (
@@ -22,7 +22,6 @@ from diagnostics.dynamic.divergence.rank_history import (
     partition_by_group,
     partition_by_history,
 )
-from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 
 

@@ -14,10 +14,9 @@ from diagnostics.dynamic.collectives.collective_log import CollectiveLog
 from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP, is_collective
 from diagnostics.dynamic.collectives.rank_state import RankState
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock
-from diagnostics.dynamic.divergence.branch_relation import relate
+from diagnostics.dynamic.divergence.branch_relation import RankPartition, relate
 from diagnostics.dynamic.divergence.divergence import DivergenceQuery, PointKind, ProgramPoint
 from diagnostics.dynamic.divergence.last_common_call import counts_of, exceptions_caught
-from diagnostics.dynamic.divergence.split import RankPartition
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall
 
