@@ -106,7 +106,9 @@ def _logged(file: ProjectFile, project: Project) -> Iterator[Violation]:
             "by itself: a rank without one of them leaves the others waiting",
             "the same keys on every rank: a value of 0 or nan where a rank has none, or a torchmetrics metric",
             steps=(
-                ExplanationStep(place=project.by_path[taint.file].place(taint.line), text="decides whether it is in"),
+                ExplanationStep(
+                    place=project.by_path[taint.file].place(taint.line), text="decides whether it is there"
+                ),
             ),
             confidence=Confidence.LIKELY,
         )

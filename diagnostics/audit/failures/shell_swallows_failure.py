@@ -208,7 +208,9 @@ def _in_a_loop(file: ProjectFile, ran: CommandContext, found: Training) -> Itera
         title=f"'{found.shown}' runs in a loop, and make is told how its last round ended: where an earlier one "
         "failed, what depends on it is made as if all had gone well",
         fix="'set -e;' at the beginning of the recipe, or '|| exit 1' behind the command",
-        steps=(ExplanationStep(place=file.place(loop.first.line), text="goes on, whatever a round ended with"),),
+        steps=(
+            ExplanationStep(place=file.place(loop.first.line), text="the loop goes on, whatever a round ended with"),
+        ),
         confidence=Confidence.LIKELY,
     )
 
