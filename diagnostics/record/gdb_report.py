@@ -10,7 +10,7 @@ from diagnostics.record.agent_bytes import number, printable
 
 _SIGNAL = re.compile(r"^Program terminated with signal (SIG[A-Z0-9+-]{1,12})", re.MULTILINE)
 _NATIVE = re.compile(
-    r"^#\d{1,4}\s+(?:0x[0-9a-f]{1,16} in )?(?P<function>.{1,1000}?)(?: \(.{0,2000}?\))?"
+    r"^#\d{1,4}\s+(?:0x[0-9a-f]{1,16} in )?(?P<function>.{1,600}?)(?: \(.{0,1500}?\))?"
     r"(?: from (?P<library>/.{1,1000}?)| at (?P<file>.{1,1000}?):(?P<line>\d{1,9}))?$"
 )
 _PYTHON = re.compile(r'^\s+File "(?P<file>.{1,1000})", line (?P<line>\d{1,9}), in (?P<function>.{1,600})$')
