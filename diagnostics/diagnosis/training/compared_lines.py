@@ -21,8 +21,8 @@ _TARGET = re.compile(
 )
 _MEASURED = re.compile(r"square|abs|pow|\*\*|mean|relu|clamp|log")
 _WARNED = re.compile(
-    r"(?<![^\s:])([^\s:]{1,400}\.py):(\d{1,7}): UserWarning: Using a target size \(torch\.Size\(\[(\d+)(?:, (1))?\]\)\) "
-    r"that is different to the input size \(torch\.Size\(\[(\d+)(?:, (1))?\]\)\)"
+    r"(?<![^\s:])([^\s:]{1,400}\.py):(\d{1,7}): UserWarning: Using a target size \(torch\.Size\(\[(\d+)(?:, (1))?\]\)\)"
+    r" that is different to the input size \(torch\.Size\(\[(\d+)(?:, (1))?\]\)\)"
 )
 MOST_WARNED = 20_000  # characters of each output
 
