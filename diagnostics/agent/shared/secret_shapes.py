@@ -68,7 +68,7 @@ PEM_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 PEM_ENDS = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 PEM_LINE = re.compile(
     r"""^(?:[^\n]{0,80}?[\]:|>)]\s{1,4})?\s*[\s"'>|+rbn\\]{0,12}"""
-    r"""(?:[A-Za-z0-9+/=]{4,}(?:\\n)?["',\s\\)+]{0,12}\s*|[A-Za-z-]+: .*)?$"""
+    r"""(?:[A-Za-z0-9+/=]{4,}(?![A-Za-z0-9+/=])(?:\\n)?["',\s\\)+]{0,12}\s*|[A-Za-z-]+: .*)?$"""
 )
 PEM_BODY = re.compile(r"[A-Za-z0-9+/=]{16,}")
 PEM_LONG = re.compile(r"[A-Za-z0-9+/=]{48,}")
