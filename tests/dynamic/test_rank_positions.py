@@ -122,7 +122,10 @@ if rank:
 else:
     dist.barrier()
 """,
-        lambda found: {one.stand for one in found} == {Whereabouts.WAITING, Whereabouts.LEAVING},
+        lambda found: (
+            {one.stand for one in found} == {Whereabouts.WAITING, Whereabouts.LEAVING}
+            and {one.reached.get("0") for one in found if one.stand is Whereabouts.WAITING} == {4}  # the barrier's
+        ),
     )
     told = find_deadlock(found)
     assert told is not None

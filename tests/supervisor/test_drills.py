@@ -72,7 +72,8 @@ def missing(tmp_path: Path) -> str:
 
 
 def test_sixty_four_ranks_one_of_which_dies(tmp_path: Path) -> None:
-    assert run(tmp_path, *ranks(tmp_path, 64, 37)).returncode == 1
+    noticed = {"WAIT": str(tmp_path / "report" / "record" / "job.json")}  # the rank dies when its process is known
+    assert run(tmp_path, *ranks(tmp_path, 64, 37), env=noticed).returncode == 1
     found = report(tmp_path)
     assert (found["culprit_ranks"], found["location"]) == ([37], "train.py:10")
     assert len(found["ranks"]) == 64

@@ -22,6 +22,7 @@ from ups.launch.elastic import Launched
 from ups.run_folder import RunFolder
 
 BETA = 0.4
+FROM_COLD_S = 600.0  # a machine on which much else runs compiles a model in 150 s
 PROGRAM = ("-c", "from ups.cli import main; main()")
 LAUNCH = """
 import pickle, sys
@@ -81,7 +82,7 @@ def ups_from_cold(*arguments: str | Path, environ: Mapping[str, str] = {}) -> su
         env=clean_environment() | dict(environ),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=FROM_COLD_S,
         check=False,
     )
 

@@ -101,5 +101,5 @@ def test_a_wish_that_cannot_be_is_told_before_data_and_before_work(tmp_path: Pat
         assert done.stderr.startswith(f"error: {said}"), done.stderr
     assert not list(tmp_path.glob("p.*"))
     done = ups("evaluate", best, "--out", data)
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"error: cannot write the evaluation {data}: ")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {data} is a file, a folder was expected"), done.stderr
