@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from diagnostics.core.findings import Fix
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.rank_partition import user_stack
 from diagnostics.dynamic.job.job import Job
@@ -16,6 +16,7 @@ from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, LOADER_NAMES, ORDER
 
 MOST_WORDS = 70  # characters of an expression that is repeated
+_SENDS_BUFFERS = "DistributedDataParallel._sync_buffers"
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 _JUMPING = (StatementKind.RETURNS, StatementKind.LEAVES_LOOP, StatementKind.SKIPS)
 _PASSED_THROUGH = {"enumerate", "tqdm", "iter", "trange", "islice", "progress", "track"}  # what they go over decides
@@ -92,6 +93,11 @@ def _without_rank(
     at = _at(job, decision.frame, statement)
     arms = [_calls_in(job, decision.frame.file, arm, waiting) for arm in (statement.body, statement.orelse)]
     calls = " and ".join(sorted(arms[0] | arms[1]))
+    if calls and not (arms[0] and arms[1]) and (forward := _wrapped_forward(job, waiting)):
+        return Fix(
+            text=f"call the module itself at {forward} (model.module): DistributedDataParallel sends buffers to every "
+            f"rank in each forward, and only some ranks make this one, by the test of {at}"
+        )
     if arms[0] and arms[1]:
         return Fix(text=f"make one and the same call on all ranks, in place of {calls} in the two arms of {at}")
     if calls:
@@ -112,12 +118,26 @@ def _calls_in(job: Job, file: str, arm: Sequence[ast.stmt], waiting: Sequence[Ra
     """Returns "barrier() at train.py:31" for the calls under an arm of a test in which ranks wait, below its lines."""
     lines = range(arm[0].lineno, (arm[-1].end_lineno or arm[-1].lineno) + 1) if arm else range(0)
     return {
-        f"{rank.wait.shown.partition('(')[0]}() at {job.line(frame)}"
+        f"{_called(rank.wait)} at {job.line(frame)}"
         for rank in waiting
         for frame in user_stack(job, rank)
         if rank.wait is not None and rank.wait.kind is OperationKind.COLLECTIVE
         if frame.file == file and frame.line in lines
     }
+
+
+def _called(wait: PendingOperation) -> str:
+    name = wait.shown.partition("(")[0]
+    return f"{name}()" if name else "the exchange"
+
+
+def _wrapped_forward(job: Job, waiting: Sequence[RankState]) -> str:
+    """Returns the line whose forward waits in the exchange of a wrapper's buffers; "" where no rank does."""
+    for rank in waiting:
+        stack = rank.wait.path if rank.wait is not None else ()
+        if any(frame.function.endswith(_SENDS_BUFFERS) for frame in stack):
+            return job.line(user_stack(job, rank)[0])
+    return ""
 
 
 def _at(job: Job, frame: Frame, statement: ast.stmt) -> str:
