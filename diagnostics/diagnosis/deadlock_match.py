@@ -8,6 +8,7 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Finding, Fix, Severity
 from diagnostics.core.wording import sentence, shown_ranks
 from diagnostics.diagnosis.agreement_fix import agreement_fix
+from diagnostics.diagnosis.mismatch_fix import mismatch_fix
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
 from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
@@ -87,6 +88,10 @@ def _fix(job: Job, process: DeadlockDiagnosis, usual: Fix) -> Fix:
         if process.out_of_place is not None:
             return _OUT_OF_PLACE[process.out_of_place.why]
         decided = process.decisions[0] if process.decisions and process.locations[0] in process.decided else None
+        if (alike := mismatch_fix(job, process.deadlock)) is not None:
+            usual = alike
+            if decided is None or not decided.tainted_by:  # the ranks met there, and nothing else says why they differ
+                return usual
         return agreement_fix(job, decided, process.deadlock.positions, usual)
     first, raised = process.held[0]
     line = job.line(raised.user_path[0])
