@@ -53,6 +53,7 @@ def match(job: Job) -> Match | None:
     decided = parted.decided if parted is not None else ()
     why = f". Their ways part at {decided[0]}: {parted.decisions[0].text}" if parted is not None and decided else ""
     alone = _went_alone(parted) if not exits else ()
+    who = shown_ranks(alone) if alone else names_of(left)
     waiting = parted.deadlock.positions if parted is not None else ()
     steps = [f"{names_of([process])}: {process.steps} steps" for process in (*left, *lost) if process.agent is not None]
     return Match(
@@ -61,7 +62,7 @@ def match(job: Job) -> Match | None:
             name=NAME,
             severity=Severity.ERROR,
             title=f"{sentence(names_of(left))} ended with exit code 0{exited} before {names_of(lost)}{where}{why}",
-            where=", ".join(filter(None, (shown_ranks(alone) or names_of(left), *[*exits, *decided][:1]))),
+            where=", ".join(filter(None, (who, *[*exits, *decided][:1]))),
             evidence=(
                 *(end_evidence(process) for process in (*left, *lost)),
                 *(

@@ -60,6 +60,31 @@ def test_the_statement_that_let_the_rank_go_comes_before_the_wait_of_its_peer(
     )
 
 
+ALONE = """\
+def main(rank):
+    for epoch in range(3):
+        dist.all_reduce(batch)
+        if rank == 0:
+            dist.all_reduce(score)
+    print("done")
+main(rank)
+"""
+
+
+def test_a_rank_that_a_test_of_the_rank_had_wait_alone_is_the_culprit_and_not_the_one_that_ended(
+    tmp_path: Path,
+) -> None:
+    found = rank_ended_before_its_peers.match(left_alone(tmp_path, ALONE, 3, 5))
+    assert found is not None
+    assert (found.culprit_ranks, found.victim_ranks, found.locations[0]) == ((0,), (1,), "train.py:4")
+    assert found.finding.where == "rank 0, train.py:4"
+    assert found.finding.fix is not None
+    assert found.finding.fix.text == (
+        "take all_reduce() at train.py:5 out of the test of train.py:4: every rank has to make it; keep under the test "
+        "only what writes or prints"
+    )
+
+
 SKIPPED = """\
 def main(rank):
     for x in range(9):
