@@ -18,13 +18,11 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.agreement_fix import agreement_fix
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
-from diagnostics.dynamic.divergence.ended_ranks import parted_before_end
+from diagnostics.dynamic.divergence.ended_ranks import parted_before_end, went_alone
 from diagnostics.dynamic.job.attribution import lost_its_peer
 from diagnostics.dynamic.job.evidence import end_evidence, ended_s, names_of, path_evidence, rank_numbers
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.launch.init_progress import initialised
-from diagnostics.static.dataflow.taint_sources import RANK
 
 CODE = "D301"
 NAME = "rank-ended-before-its-peers"
@@ -52,7 +50,7 @@ def match(job: Job) -> Match | None:
     parted = parted_before_end(job, left)
     decided = parted.decided if parted is not None else ()
     why = f". Their ways part at {decided[0]}: {parted.decisions[0].text}" if parted is not None and decided else ""
-    alone = _went_alone(parted) if not exits else ()
+    alone = went_alone(parted) if parted is not None and not exits else ()
     who = shown_ranks(alone) if alone else names_of(left)
     waiting = parted.deadlock.positions if parted is not None else ()
     steps = [f"{names_of([process])}: {process.steps} steps" for process in (*left, *lost) if process.agent is not None]
@@ -83,14 +81,6 @@ def match(job: Job) -> Match | None:
         explains=tuple(process.pid for process in (*left, *lost)),
         began_s=min(ended_s(process) for process in left),
     )
-
-
-def _went_alone(parted: DeadlockDiagnosis | None) -> tuple[int, ...]:
-    """Returns the ranks that lost their peers in what a test of the rank has them alone do; () where none did."""
-    if parted is None or not parted.decisions or parted.decisions[0].tainted_by != RANK:
-        return ()
-    waited = {one.rank for one in parted.deadlock.positions}
-    return parted.culprits if waited.issuperset(parted.culprits) else ()
 
 
 def _only_began(process: JobProcess) -> bool:

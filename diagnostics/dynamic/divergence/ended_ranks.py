@@ -22,6 +22,7 @@ from diagnostics.dynamic.job.process_list import job_time as job_time
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.torch_messages import is_lost_peer
 from diagnostics.record.tracebacks import tracebacks
+from diagnostics.static.dataflow.taint_sources import RANK
 
 _ENDING = (ExceptionSource.UNCAUGHT, ExceptionSource.SPAWN, ExceptionSource.OUTPUT, ExceptionSource.THREAD)
 _NATIVE = stack_classifier.WAITS_OR_COMPUTES
@@ -45,6 +46,14 @@ def parted_before_end(job: Job, left: Sequence[JobProcess]) -> DeadlockDiagnosis
     ]
     stood = [one for process in job.ranks if process not in left and (one := _stood(job, process, None)) is not None]
     return _process(job, stood, ended, DeadlockKind.GONE)
+
+
+def went_alone(parted: DeadlockDiagnosis) -> tuple[int, ...]:
+    """Returns the ranks that lost their peers in what a test of the rank has them alone do; () where none did."""
+    if not parted.decisions or parted.decisions[0].tainted_by != RANK:
+        return ()
+    waited = {one.rank for one in parted.deadlock.positions}
+    return parted.culprits if waited.issuperset(parted.culprits) else ()
 
 
 def _process(
