@@ -1,6 +1,6 @@
 """Process group with a timeout of five seconds or less.
 
-What it does: points at init_process_group() calls whose `timeout` is written as timedelta(seconds=N), N being 5 or less.
+What it does: points at init_process_group() calls whose `timeout` is timedelta(seconds=N), N being 5 or less.
 
 Why it matters: the limit holds for the start of every rank and for each wait of the run, too. An import from a cold
 disk, a compiled first step, a checkpoint that one rank writes: each takes longer than that, and then the ranks that
