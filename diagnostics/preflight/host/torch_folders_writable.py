@@ -1,13 +1,13 @@
 """A folder that TORCH_HOME or TORCHINDUCTOR_CACHE_DIR names may not be written.
 
-What it does: makes a nameless file in each of these folders that is set; one that does not exist yet stands for its
-nearest parent that does. It warns and never fails.
+What it does: tries to make a file in each of these folders that is set, and leaves none behind; a folder that does not
+exist yet stands for its nearest parent that does. It warns and never fails.
 
 Why it matters: torch.hub downloads weights to TORCH_HOME, torch.compile writes kernels to TORCHINDUCTOR_CACHE_DIR. On
 a file system that is mounted read-only, or where somebody else owns the folder, the ranks end with an OSError at the
 first download or the first compiled step, long after the start.
 
-Fix: name a folder that the job may write in the shell that starts the job, or unset the variable.
+Fix: in the shell that starts the job, name a folder that it may write, or unset the variable.
 """
 
 from __future__ import annotations
@@ -42,9 +42,8 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
                 findings.append(_finding(variable, folder, machine.disks.file_system(folder)))
         except MachineError as error:
             raise Skip(str(error)) from error
-    return ProbeResult(
-        title=f"the folders of {' and '.join(named)} can be written", findings=tuple(findings), measured=named
-    )
+    title = f"the folders of {' and '.join(named)} can be written" if not findings else "torch cannot write its folders"
+    return ProbeResult(title=title, findings=tuple(findings), measured=named)
 
 
 def _finding(variable: str, folder: Path, kind: str) -> Finding:
