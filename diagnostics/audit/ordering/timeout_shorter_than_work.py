@@ -42,7 +42,7 @@ from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSites
-from diagnostics.static.torch_code.training_functions import INIT
+from diagnostics.static.torch_code.training_functions import INIT, group_timeout, timedelta_seconds
 
 CODE = "A116"
 NAME = "timeout-shorter-than-work"
@@ -53,8 +53,6 @@ _SHORT_S = 120
 _LONGEST_S = 86400.0
 _LEAST_S = 1.0
 _SHORT_FOR_OTHERS_S = 600  # the network, other programs
-_UNITS = {"days": 86400, "seconds": 1, "minutes": 60, "hours": 3600, "milliseconds": 0.001, "weeks": 604800}
-_ORDER = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 _LONG = re.compile(
     r"download|urlretrieve|extractall|unpack|tokeni[sz]e|preprocess|prepare_data|build_(?:index|vocab|cache)|snapshot"
     r"|load_dataset|check_call|check_output|encode_corpus|convert|precompute|compile_dataset",
@@ -90,7 +88,7 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for call, function in project.calls_in(file):
         if project.name(call.func, function) != INIT:
             continue
-        limit = next((one.value for one in call.keywords if one.arg == "timeout"), None)
+        limit = group_timeout(call)
         seconds = _seconds(limit, function, project) if limit is not None else None
         if limit is None or seconds is None or seconds > _SHORT_FOR_OTHERS_S:
             continue
@@ -112,18 +110,9 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _seconds(limit: ast.expr, function: Function, project: Project) -> float | None:
     """Returns the seconds of a timedelta of plain numbers, None of another value."""
-    for value, where in origins(limit, function, project):
-        if isinstance(value, ast.Call) and last_name(value.func) == "timedelta":
-            given = [(name, one) for name, one in zip(_ORDER, value.args, strict=False)]
-            given += [(one.arg or "", one.value) for one in value.keywords]
-            total = 0.0
-            for name, part in given:
-                numbers = [one.value for one, _ in origins(part, where, project) if isinstance(one, ast.Constant)]
-                if name not in _UNITS or len(numbers) != 1 or not isinstance(numbers[0], (int, float)):
-                    return None
-                total += numbers[0] * _UNITS[name]
-            return total
-    return None
+    made = (one for one in origins(limit, function, project) if isinstance(one[0], ast.Call))
+    value, where = next((one for one in made if last_name(one[0].func) == "timedelta"), (limit, function))
+    return timedelta_seconds(value, where, project)
 
 
 def _waited_for(

@@ -1,6 +1,7 @@
 """Process group with a timeout of five seconds or less.
 
-What it does: points at init_process_group() calls whose `timeout` is timedelta(seconds=N), N being 5 or less.
+What it does: points at init_process_group() calls whose `timeout` is a timedelta of one to five seconds, written there
+or in the value that is named there. Of shorter ones A116 tells.
 
 Why it matters: the limit holds for the start of every rank and for each wait of the run, too. An import from a cold
 disk, a compiled first step, a checkpoint that one rank writes: each takes longer than that, and then the ranks that
@@ -14,62 +15,45 @@ Good:
 
     dist.init_process_group("gloo", timeout=timedelta(minutes=10))
 
-What it cannot see: limits that are computed or read from a configuration, and a program that is to fail within seconds,
-such as a test.
+What it cannot see: limits that are computed or read from a configuration. In tests it says nothing: they are to fail
+within seconds.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, violation
-from diagnostics.core.findings import Severity
-from diagnostics.static.program.functions import Function
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.training_functions import INIT
+from diagnostics.static.torch_code.training_functions import INIT, group_timeout, timedelta_seconds
 
 CODE = "A173"
 NAME = "group-timeout-of-seconds"
 SEVERITY = Severity.WARNING
 WORDS = ("init_process_group",)
-
-_SHORTEST_S = 5
-_POSITION = 2  # init_process_group(backend, init_method, timeout, ...)
+_LEAST_S, _MOST_S = 1, 5
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the process groups whose ranks give up within seconds."""
+    if file.is_test:
+        return
     for call, function in project.calls_in(file):
-        if project.name(call.func, function) != INIT:
+        limit = group_timeout(call) if project.name(call.func, function) == INIT else None
+        if limit is None:
             continue
-        limit = _timeout(call)
-        seconds = _seconds(limit, function, project)
-        if limit is not None and seconds is not None and seconds <= _SHORTEST_S:
+        found = origins(limit, function, project)
+        seconds = [timedelta_seconds(value, where, project) for value, where in found]
+        # Where one of several values may be longer, the short one may be that of a trial.
+        if all(one is not None and _LEAST_S <= one <= _MOST_S for one in seconds):
             yield violation(
                 file,
                 limit,
-                f"the ranks wait {seconds:g} s at most for one another: one that loads, compiles or saves for longer "
-                "ends the run",
+                f"the ranks wait {seconds[0]:g} s at most for one another: one that loads, compiles or saves for "
+                "longer ends the run",
                 "a limit above the longest wait that is right, e.g. timeout=timedelta(minutes=10)",
+                confidence=Confidence.CONFIRMED if found[0][0] is limit else Confidence.LIKELY,
             )
-
-
-def _timeout(call: ast.Call) -> ast.expr | None:
-    named = next((one.value for one in call.keywords if one.arg == "timeout"), None)
-    if named is not None or len(call.args) <= _POSITION:
-        return named
-    return None if any(isinstance(one, ast.Starred) for one in call.args[:_POSITION]) else call.args[_POSITION]
-
-
-def _seconds(limit: ast.expr | None, function: Function, project: Project) -> float | None:
-    """Returns N of timedelta(seconds=N), None of anything else."""
-    if not isinstance(limit, ast.Call) or project.name(limit.func, function) != "datetime.timedelta":
-        return None
-    match limit:
-        case ast.Call(
-            args=[], keywords=[ast.keyword(arg="seconds", value=ast.Constant(value=int() | float() as seconds))]
-        ):
-            return seconds
-    return None

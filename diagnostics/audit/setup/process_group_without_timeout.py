@@ -28,7 +28,7 @@ from diagnostics.core.findings import Severity
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.training_functions import INIT
+from diagnostics.static.torch_code.training_functions import INIT, group_timeout
 
 CODE = "A151"
 NAME = "process-group-without-timeout"
@@ -37,7 +37,6 @@ WORDS = ("init_process_group",)
 CHECKLIST = "the process group has a timeout of its own"
 _TIMEDELTA = "datetime.timedelta"
 _WITHOUT = {"fake", "threaded", "mpi", "xla", "xla://"}  # they know no such timeout
-_POSITION = 2  # init_process_group(backend, init_method, timeout, ...)
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -55,8 +54,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _has_timeout(call: ast.Call) -> bool:
-    starred = any(isinstance(one, ast.Starred) for one in call.args)
-    return starred or len(call.args) > _POSITION or any(one.arg in ("timeout", None) for one in call.keywords)
+    """Whether a call gives a timeout, or may: behind `*more` and `**more` nothing is seen."""
+    hidden = any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
+    return hidden or group_timeout(call) is not None
 
 
 def _waits(call: ast.Call) -> bool:

@@ -269,6 +269,12 @@ def given(call: ast.Call, names: tuple[str, ...]) -> Iterator[tuple[str, ast.exp
     yield from ((one.arg, one.value) for one in call.keywords if one.arg in names)
 
 
+def argument(call: ast.Call, name: str, names: tuple[str, ...]) -> ast.expr | None:
+    """Returns what a call gives for one of the parameters `names`, None where that is nothing, or behind a star."""
+    named = next((one.value for one in call.keywords if one.arg == name), None)
+    return named if named is not None else dict(given(call, names)).get(name)
+
+
 def _annotation(function: Function, name: str) -> ast.expr | None:
     """Returns the class in a parameter's annotation, also of `Net | None` and "Net"."""
     if isinstance(function.syntax, (ast.Module, ast.Lambda)):

@@ -12,6 +12,7 @@ from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.object_kinds import argument
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -29,14 +30,7 @@ class CollectiveCallSite:
 
     def argument(self, name: str) -> ast.expr | None:
         """Returns what is passed for a parameter, None where nothing is."""
-        for one in self.call.keywords:
-            if one.arg == name:
-                return one.value
-        parameters = operations.PARAMETERS[self.op]
-        at = parameters.index(name) if name in parameters else len(self.call.args)
-        if at >= len(self.call.args) or any(isinstance(one, ast.Starred) for one in self.call.args):
-            return None
-        return self.call.args[at]
+        return argument(self.call, name, operations.PARAMETERS[self.op])
 
     @property
     def grouped(self) -> bool:

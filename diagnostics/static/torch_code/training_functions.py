@@ -7,14 +7,17 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.exception_flow import steps_an_optimizer
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.object_kinds import argument, given
 from diagnostics.static.program.own_nodes import Callable_
 from diagnostics.static.program.project import Project
 from diagnostics.static.torch_code import model_wrappers
 
 INIT = "torch.distributed.init_process_group"
+INIT_PARAMETERS = ("backend", "init_method", "timeout", "world_size", "rank", "store", "group_name", "pg_options")
 WRAPPERS = tuple(model_wrappers.WRAPPERS)
 MANAGED = (
     "accelerate.Accelerator",
@@ -24,6 +27,8 @@ MANAGED = (
     "transformers.Seq2SeqTrainer",
     "deepspeed.initialize",
 )
+_UNITS = {"days": 86400, "seconds": 1, "minutes": 60, "hours": 3600, "milliseconds": 0.001, "weeks": 604800}
+_ORDER = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 _STARTS = {"spawn", "launch", "start_processes", "elastic_launch", "Process", "launch_agent"}
 _OPTIMIZER = re.compile(r"optim|^opt(?:_\w+)?$|_opt$|scaler|engine", re.IGNORECASE)
 _ROUNDS = 6
@@ -71,6 +76,26 @@ class TrainingFunctions:
             waiting = list({id(one): one for one in callers if id(one) not in found}.values())
             found |= {id(one) for one in waiting}
         return frozenset(found)
+
+
+def group_timeout(call: ast.Call) -> ast.expr | None:
+    """Returns the time limit that a call of init_process_group gives, by its name or its place."""
+    return argument(call, "timeout", INIT_PARAMETERS)
+
+
+def timedelta_seconds(value: ast.expr, function: Function, project: Project) -> float | None:
+    """Returns the seconds of `timedelta(...)` of plain numbers, None of anything else."""
+    if not isinstance(value, ast.Call) or last_name(value.func) != "timedelta":
+        return None
+    total, parts = 0.0, list(given(value, _ORDER))
+    if len(parts) < len(value.args) + len(value.keywords):
+        return None
+    for name, part in parts:
+        numbers = [one.value for one, _ in origins(part, function, project) if isinstance(one, ast.Constant)]
+        if name not in _UNITS or len(numbers) != 1 or not isinstance(numbers[0], (int, float)):
+            return None
+        total += numbers[0] * _UNITS[name]
+    return total
 
 
 def is_step(node: ast.AST) -> bool:

@@ -17,6 +17,11 @@ def main():
         dist.init_process_group("nccl", timeout=timedelta(seconds=float(os.environ["SECONDS"])))
     elif "LONG" in os.environ:
         dist.init_process_group("gloo", timeout=timedelta(hours=1, seconds=5))
+    elif "TRIAL" in os.environ:
+        limit = timedelta(seconds=2) if os.environ["TRIAL"] == "1" else timedelta(minutes=2)
+        dist.init_process_group("gloo", timeout=limit)
+    elif "SOON" in os.environ:
+        dist.init_process_group("gloo", timeout=timedelta(milliseconds=200))  # A116 tells of it
     else:
         dist.init_process_group("gloo", timeout=timedelta(seconds=6))
     dist.barrier()
