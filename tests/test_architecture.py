@@ -39,9 +39,9 @@ ARROWS = {
     "static/spmd": "agent/shared s/program s/dataflow",
     "static/torch_code": "s/program s/dataflow",
     "static/autograd": "s/program s/torch_code",
-    "static/execution": "s/program",
+    "static/execution": "agent/shared s/program",
     "static/executed": "agent/shared s/program s/execution",
-    "static/executed/models": "s/execution s/executed",
+    "static/executed/models": "agent/shared s/execution s/executed",
     "static/executed/steps": "agent/shared s/program s/execution s/executed",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
     "dynamic/job": "machine record s/program",
@@ -59,7 +59,7 @@ ARROWS = {
     "top": "agent/shared m/processes record report d/collectives",
     "export": "",
     "manual": "",
-    "export/formats": "export",
+    "export/formats": "agent/shared export",
     "report": "",
     "report/html": "",
     "report/check_sections": "report",
@@ -94,7 +94,8 @@ ARROWS = {
         "s/executed/models"
     ),
     "audit/setup": (
-        "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed s/executed/steps"
+        "agent/shared audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed "
+        "s/executed/steps"
     ),
     "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed "
     "s/executed/models s/executed/steps",
@@ -102,7 +103,7 @@ ARROWS = {
         "agent/shared audit s/program s/dataflow s/spmd s/autograd s/torch_code s/execution s/executed s/executed/steps"
     ),
     "audit/autograd": (
-        "audit s/program s/autograd s/torch_code s/execution s/executed s/executed/models s/executed/steps"
+        "agent/shared audit s/program s/autograd s/torch_code s/execution s/executed s/executed/models s/executed/steps"
     ),
     "audit/devices": "audit s/program s/dataflow s/torch_code s/execution s/executed",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed",

@@ -22,21 +22,25 @@ class Row:
     `needs`: whom a rank waits for; "root": who is not the root needs the root alone, "others": only the root needs the
     others; "all".
     `shares`: afterwards all ranks have the same in the first argument.
+    `in_place`: its `tensor` is what a rank gives, and what holds the result afterwards; nothing else does.
     `parts`: the argument that gets one part of each rank; `pickled`: the argument that goes as pickled objects.
+    `slots`: the list of tensors that it writes, one for each rank; `at_root`: the list that the root alone may give.
     `family`: aliases of one another, and what is carried out by the same code: ranks that call two of one family are
     taken to agree. Compared are the operation, the root and, by `size`, shape or type; no other argument.
     `unlike`: in a healthy job the sizes that backends record of it may differ.
     `uneven`: gloo counts operations of it that not all ranks of the group make.
     `uncounted`: ranks agree on it, and no backend counts it; without that the next call would have its number.
     `common`: its name alone says little, other things have it too: sockets send, asyncio gathers.
+    `dumped`: what torch's flight recorder calls it; "" for what torch's analyser of its dumps has no name for.
     """
 
     def __init__(self, name, parameters, agree, **marks):
         self.name, self.parameters, self.agree = name, tuple(parameters.split()), agree
-        self.sends = self.receives = self.batch = self.always_async = self.shares = False
+        self.sends = self.receives = self.batch = self.always_async = self.shares = self.in_place = False
         self.unlike = self.common = self.makes_group = self.uncounted = False
         self.uneven = agree == PEER
         self.needs, self.parts, self.pickled, self.family = "all", "", "", name
+        self.slots = self.at_root = self.dumped = ""
         for mark, value in marks.items():
             getattr(self, mark)  # one that is misspelt is an error here, not a row without it
             setattr(self, mark, value)
@@ -44,31 +48,37 @@ class Row:
 
 _INTO = "output_tensor input_tensor group async_op"
 _SCATTERED = "output input op group async_op"
-_GATHERED = "all_gather"
+_GATHERED, _GATHER_BASE = "all_gather", "_all_gather_base"
+_PARTED, _PARTED_BASE = "reduce_scatter", "_reduce_scatter_base"
 TABLE = (
-    Row("all_reduce", "tensor op group async_op", SIZE, shares=True),
+    Row("all_reduce", "tensor op group async_op", SIZE, shares=True, in_place=True, dumped="all_reduce"),
     Row("all_reduce_coalesced", "tensors op group async_op", SIZE, shares=True, family="all_reduce"),
-    Row("broadcast", "tensor src group async_op", SIZE, shares=True, needs="root", common=True),
-    Row("reduce", "tensor dst op group async_op", SIZE, needs="others", common=True),
-    Row("all_gather", "tensor_list tensor group async_op", DTYPE, shares=True, parts="tensor_list", unlike=True),
-    Row("all_gather_into_tensor", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED),
-    Row("all_gather_single", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED),
-    Row("_all_gather_base", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED),
+    Row("broadcast", "tensor src group async_op", SIZE, shares=True, needs="root", in_place=True, common=True,
+        dumped="broadcast"),
+    Row("reduce", "tensor dst op group async_op", SIZE, needs="others", in_place=True, common=True, dumped="reduce"),
+    Row("all_gather", "tensor_list tensor group async_op", DTYPE, shares=True, parts="tensor_list",
+        slots="tensor_list", unlike=True, dumped="all_gather"),
+    Row("all_gather_into_tensor", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED,
+        dumped=_GATHER_BASE),
+    Row("all_gather_single", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED, dumped=_GATHER_BASE),
+    Row("_all_gather_base", _INTO, SIZE, shares=True, parts="output_tensor", family=_GATHERED, dumped=_GATHER_BASE),
     Row("all_gather_coalesced", "output_tensor_lists input_tensor_list group async_op", DTYPE, family=_GATHERED),
-    Row("gather", "tensor gather_list dst group async_op", SIZE, needs="others", parts="gather_list", unlike=True,
-        common=True),
-    Row("scatter", "tensor scatter_list src group async_op", SIZE, needs="root", unlike=True, common=True),
-    Row("reduce_scatter", "output input_list op group async_op", SIZE, unlike=True),
-    Row("reduce_scatter_tensor", _SCATTERED, SIZE, family="reduce_scatter"),
-    Row("reduce_scatter_single", _SCATTERED, SIZE, family="reduce_scatter"),
-    Row("_reduce_scatter_base", _SCATTERED, SIZE, family="reduce_scatter"),
-    Row("all_to_all", "output_tensor_list input_tensor_list group async_op", DTYPE, unlike=True),
+    Row("gather", "tensor gather_list dst group async_op", SIZE, needs="others", parts="gather_list",
+        slots="gather_list", at_root="gather_list", unlike=True, common=True, dumped="gather"),
+    Row("scatter", "tensor scatter_list src group async_op", SIZE, needs="root", at_root="scatter_list", unlike=True,
+        common=True, dumped="scatter"),
+    Row("reduce_scatter", "output input_list op group async_op", SIZE, unlike=True, dumped=_PARTED),
+    Row("reduce_scatter_tensor", _SCATTERED, SIZE, family=_PARTED, dumped=_PARTED_BASE),
+    Row("reduce_scatter_single", _SCATTERED, SIZE, family=_PARTED, dumped=_PARTED_BASE),
+    Row("_reduce_scatter_base", _SCATTERED, SIZE, family=_PARTED, dumped=_PARTED_BASE),
+    Row("all_to_all", "output_tensor_list input_tensor_list group async_op", DTYPE, slots="output_tensor_list",
+        unlike=True, dumped="all_to_all"),
     Row("all_to_all_single", "output input output_split_sizes input_split_sizes group async_op", DTYPE,
-        family="all_to_all"),
-    Row("barrier", "group async_op device_ids", CALL),
-    Row("monitored_barrier", "group timeout wait_all_ranks", CALL, needs="first", uneven=True),
+        family="all_to_all", dumped="all_to_all"),
+    Row("barrier", "group async_op device_ids", CALL, dumped="barrier"),
+    Row("monitored_barrier", "group timeout wait_all_ranks", CALL, needs="first", uneven=True, dumped="barrier"),
     Row("all_gather_object", "object_list obj group", CALL, shares=True, pickled="obj"),
-    Row("gather_object", "obj object_gather_list dst group", CALL, pickled="obj"),
+    Row("gather_object", "obj object_gather_list dst group", CALL, pickled="obj", at_root="object_gather_list"),
     Row("scatter_object_list", "scatter_object_output_list scatter_object_input_list src group", CALL, needs="root",
         pickled="scatter_object_input_list"),
     Row("broadcast_object_list", "object_list src group", CALL, shares=True, needs="root", pickled="object_list"),
@@ -129,8 +139,19 @@ NEED_ROOT = names(lambda row: row.needs == "root")
 NEED_OTHERS = names(lambda row: row.needs == "others")
 MONITORED = names(lambda row: row.needs == "first")  # the group's first rank needs all, the others need that one
 SHARED = names(lambda row: row.shares)
+IN_PLACE = names(lambda row: row.in_place)
+SUMS = names(lambda row: row.in_place and "op" in row.parameters)
+SUMS_FOR_ALL = names(lambda row: row.in_place and row.shares and "op" in row.parameters)
+TO_ALL = names(lambda row: row.shares and row.needs == "root")  # afterwards all have what the root had
 PARTS = {row.name: row.parts for row in TABLE if row.parts}
 PICKLED = {row.name: row.pickled for row in TABLE if row.pickled}
+# The list whose objects become the root's.
+REPLACED = {row.name: row.parameters[0] for row in TABLE if row.pickled and row.needs == "root"}
+SLOTS = {row.name: row.slots for row in TABLE if row.slots}
+AT_ROOT = {row.name: row.at_root for row in TABLE if row.at_root}
+DUMPED = {row.name: row.dumped for row in TABLE if row.dumped}
+# By the argument that gets all parts: what comes from the other ranks has no graph.
+GATHERED_TENSORS = {row.name: row.parts for row in TABLE if row.parts and row.family == _GATHERED}
 FAMILY = {row.name: row.family for row in TABLE}
 UNLIKE_SIZES = names(lambda row: row.unlike)
 COMMON_NAMES = names(lambda row: row.common)

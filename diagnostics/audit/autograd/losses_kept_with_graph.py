@@ -29,6 +29,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import is_off
@@ -44,7 +45,9 @@ NAME = "losses-kept-with-graph"
 SEVERITY = Severity.WARNING
 WORDS = ("backward", "manual_backward")
 CHECKLIST = "losses are detached before they are kept"
-_DETACHES = frozenset(["item", "detach", "float", "detach_", "all_reduce", "reduce_mean", "reduce_loss", "numpy"])
+_DETACHES = frozenset(
+    ["item", "detach", "float", "detach_", "reduce_mean", "reduce_loss", "numpy", *operations.SUMS_FOR_ALL]
+)
 
 _BATCHES = re.compile(r"loader|log_every|batches|dataset", re.IGNORECASE)
 

@@ -28,6 +28,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.autograd.grad_mode import grad_enabled
@@ -43,8 +44,7 @@ from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, ope
 CODE = "A221"
 NAME = "gathered-without-gradient"
 SEVERITY = Severity.WARNING
-_LISTS = {"all_gather": ("tensor_list", "tensor"), "all_gather_into_tensor": ("output_tensor", "input_tensor")}
-WORDS = tuple(_LISTS)
+WORDS = tuple(operations.GATHERED_TENSORS)
 CHECKLIST = "what is gathered for a loss keeps its gradient"
 _PLAIN = frozenset(
     ["torch.tensor", "torch.ByteTensor", "torch.LongTensor", "torch.zeros", "torch.ones", "torch.empty", "torch.full"]
@@ -60,7 +60,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if "backward" not in words or file.is_test:
         return
     for one in operation_calls(file, project):
-        if one.op not in _LISTS or _keeps_gradient(one, project):
+        if one.op not in operations.GATHERED_TENSORS or _keeps_gradient(one, project):
             continue
         used = _use_in_loss(one, project)
         if used is None:
@@ -79,7 +79,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _keeps_gradient(one: CollectiveCallSite, project: Project) -> bool:
     """Whether the function puts the own part back, has a backward of its own, or wants no gradient."""
-    given = one.argument(_LISTS[one.op][1])
+    given = one.argument(operations.TENSOR[one.op])
     if given is None or any(isinstance(node, ast.Attribute) and node.attr == "detach" for node in walk(given)):
         return True
     for value in one.function.assigned.get(ast.unparse(given), ()):
@@ -91,7 +91,7 @@ def _keeps_gradient(one: CollectiveCallSite, project: Project) -> bool:
         return True
     if _is_in_function_class(one.function, project) or _is_off(one.call, one.function, project):
         return True
-    parts = one.argument(_LISTS[one.op][0])
+    parts = one.argument(operations.GATHERED_TENSORS[one.op])
     kept = ast.unparse(parts) if parts is not None else ""
     # Stored into, concatenated with the own features, or replaced: the rank's own part is in the graph.
     for node in one.function.nodes_of((ast.Assign, ast.Call)):
@@ -143,7 +143,7 @@ def _is_in_function_class(function: Function, project: Project) -> bool:
 
 def _use_in_loss(one: CollectiveCallSite, project: Project) -> tuple[ast.AST, Function] | None:
     """Returns where a loss is made of what is gathered: here, or where a function gives it back."""
-    parts = one.argument(_LISTS[one.op][0])
+    parts = one.argument(operations.GATHERED_TENSORS[one.op])
     names = {node.id for node in walk(parts) if isinstance(node, ast.Name)} if parts is not None else set()
     return _used(names, one.function, project, _ROUNDS) if names else None
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_guarded
@@ -36,28 +37,28 @@ from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, ope
 CODE = "A220"
 NAME = "list-given-on-every-rank"
 SEVERITY = Severity.ERROR
-WORDS = ("gather", "gather_object", "scatter")
+WORDS = tuple(operations.AT_ROOT)
 CHECKLIST = "lists of gather and scatter are given on their root alone"
-_LISTS = {"gather": "gather_list", "gather_object": "object_gather_list", "scatter": "scatter_list"}
-_ENDS = {"gather": "destination", "gather_object": "destination", "scatter": "source"}
+_ENDS = {"dst": "destination", "src": "source"}
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the operations whose list every rank gives."""
     tests = RankPredicates(project)
     for one in operation_calls(file, project):
-        given = one.argument(_LISTS[one.op]) if one.op in _LISTS else None
+        given = one.argument(operations.AT_ROOT[one.op]) if one.op in operations.AT_ROOT else None
         if given is None or under_rank_test(one.call, one.function, file, tests):
             continue
         made = _made_everywhere(given, one, project)
         if made is None or is_rank_guarded(one.call, one.function, project):
             continue
+        end = _ENDS[operations.ROOTED[one.op]]
         yield violation(
             file,
             one.call,
-            f"every rank gives a list to {one.op}(), and only the {_ENDS[one.op]} may: the others raise ValueError, "
+            f"every rank gives a list to {one.op}(), and only the {end} may: the others raise ValueError, "
             "and it waits for them",
-            f"{_LISTS[one.op]}=None on every rank but the {_ENDS[one.op]}",
+            f"{operations.AT_ROOT[one.op]}=None on every rank but the {end}",
             steps=(step(project.file_with(one.function), made, "made on every rank"),),
         )
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
@@ -39,7 +40,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A227"
 NAME = "mean-summed-over-ranks"
 SEVERITY = Severity.WARNING
-WORDS = ("all_reduce", "reduce")
+WORDS = operations.SUMS
 CHECKLIST = "means over ranks are averaged, not summed"
 
 

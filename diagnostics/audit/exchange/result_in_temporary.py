@@ -27,6 +27,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_guarded
@@ -39,10 +40,7 @@ from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, ope
 CODE = "A228"
 NAME = "result-in-temporary"
 SEVERITY = Severity.WARNING
-_IN_PLACE = ("all_reduce", "reduce", "broadcast")
-# Operations that put objects into a list, by the parameter that takes it: what was in it is replaced, not changed.
-_INTO_LISTS = {"broadcast_object_list": "object_list", "scatter_object_list": "scatter_object_output_list"}
-WORDS = (*_IN_PLACE, *_INTO_LISTS)
+WORDS = (*operations.IN_PLACE, *operations.REPLACED)
 CHECKLIST = "what a collective gives is kept under a name"
 _MAKE = frozenset(["torch.tensor", "torch.stack", "torch.cat", "torch.sum", "torch.mean", "torch.clone"])
 _COPIES = frozenset(["clone", "sum", "mean", "norm", "prod", "std", "var", "square", "sqrt", "exp", "log"])
@@ -56,14 +54,14 @@ _PERHAPS = frozenset(
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the collectives whose result is lost."""
     for one in operation_calls(file, project):
-        if one.op in _INTO_LISTS:
+        if one.op in operations.REPLACED:
             yield from _lists(one, file, project)
             continue
-        given = one.argument("tensor") if one.op in _IN_PLACE else None
+        given = one.argument("tensor") if one.op in operations.IN_PLACE else None
         kept = any(word.arg in ("async_op", None) for word in one.call.keywords)  # a handle has the result, too
         if given is None or kept or file.is_test or not _is_new(given, one.function, project):
             continue
-        if one.op == "broadcast" and is_rank_guarded(one.call, one.function, project):
+        if one.op in operations.NEED_ROOT and is_rank_guarded(one.call, one.function, project):
             continue  # who hands something out needs no name for it
         yield violation(
             file,
@@ -77,7 +75,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _lists(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the operation whose list is made in the call, of a name that the function goes on with."""
-    given = one.argument(_INTO_LISTS[one.op])
+    given = one.argument(operations.REPLACED[one.op])
     if not isinstance(given, ast.List) or file.is_test or is_rank_guarded(one.call, one.function, project):
         return  # only who hands something out needs no name for it
     sent = {node.id for item in given.elts for node in walk(item) if isinstance(node, ast.Name)}

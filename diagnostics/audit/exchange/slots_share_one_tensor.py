@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Severity
 from diagnostics.static.dataflow.value_origins import origins
@@ -33,15 +34,14 @@ from diagnostics.static.spmd.collective_arguments import operation_calls
 CODE = "A219"
 NAME = "slots-share-one-tensor"
 SEVERITY = Severity.ERROR
-_WRITTEN = {"all_gather": "tensor_list", "gather": "gather_list", "all_to_all": "output_tensor_list"}
-WORDS = tuple(_WRITTEN)
+WORDS = tuple(operations.SLOTS)
 CHECKLIST = "each slot of a gathered list is a tensor of its own"
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the gathers into a list of one tensor."""
     for one in operation_calls(file, project):
-        given = one.argument(_WRITTEN[one.op]) if one.op in _WRITTEN else None
+        given = one.argument(operations.SLOTS[one.op]) if one.op in operations.SLOTS else None
         for value, where in origins(given, one.function, project) if given is not None else ():
             item = _repeated(value)
             if item is None:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.own_sources import own_source
@@ -53,7 +54,7 @@ _METHODS = {"save_checkpoint": ("save_dir", 0), "load_checkpoint": ("load_dir", 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the paths that all ranks are to share, and each makes by its own clock."""
     words = project.fact(ImportClosures).words(file.shown)
-    if {"broadcast_object_list", "broadcast", "torchelastic_run_id"} & words:
+    if {"torchelastic_run_id", *operations.TO_ALL} & words:
         return
     told: set[int] = set()
     for call, function in project.calls_in(file):

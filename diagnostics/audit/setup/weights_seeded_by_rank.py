@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import conditions, differs_by_rank
@@ -47,9 +48,10 @@ CHECKLIST = "every rank begins with the same weights"
 _SEED = "torch.manual_seed"
 # Words of programs that hand the weights out, or read them from a file.
 _MADE_SAME = frozenset(
-    ["broadcast", "load_state_dict", "broadcast_parameters", "sync_module_states", "from_pretrained",
-     "broadcast_coalesced", "set_model_state_dict", "broadcast_object_list", "_sync_module_states", "initialize"]
+    ["load_state_dict", "broadcast_parameters", "sync_module_states", "from_pretrained", "broadcast_coalesced",
+     "set_model_state_dict", "_sync_module_states", "initialize", *operations.TO_ALL]
 )  # fmt: skip
+_SUMS = tuple(f"torch.distributed.{one}" for one in operations.SUMS_FOR_ALL)
 _DDP = "torch.nn.parallel.DistributedDataParallel"
 
 
@@ -118,7 +120,7 @@ def _needs_same(file: ProjectFile, project: Project) -> tuple[ast.AST, Function,
         return None
     for call, function in closures.calls(file.shown, *(one for one in model_wrappers.WRAPPERS if one != _DDP)):
         return call, function, "each rank keeps its part of its own weights"
-    for call, function in closures.calls(file.shown, "torch.distributed.all_reduce"):
+    for call, function in closures.calls(file.shown, *_SUMS):
         if any(_is_gradient_of_each(node, function) for one in call.args[:1] for node in walk(one)):
             return call, function, "gradients are averaged by hand"
     return None

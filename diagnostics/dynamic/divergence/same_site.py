@@ -15,12 +15,6 @@ from diagnostics.static.dataflow.taint_sources import DATA, LOSS, RANK, Taint
 from diagnostics.static.program.call_graph import Function, last_name
 
 MOST_LEVELS = 6
-# Given by the root alone, as its second argument: that ranks differ in it is meant.
-_ONLY_AT_THE_ROOT = {
-    "gather": ("gather_list",),
-    "scatter": ("scatter_list",),
-    "gather_object": ("object_gather_list",),
-}
 _ORDER_POINTS, _CONTEXT_POINTS, _ARGUMENT_POINTS = 6, 4, 0
 _SEEN_TO_DIFFER = 15  # that this argument differs was seen, where it comes from was not found
 
@@ -111,9 +105,12 @@ def _arguments(level: StackLevel, taints: RankTaint, op: str) -> Iterator[Diverg
         call = level.function.graph.nodes[index].syntax
         if not isinstance(call, ast.Call):
             continue
-        lists = _ONLY_AT_THE_ROOT.get(last_name(call.func), ())
-        keywords = [one.value for one in call.keywords if one.arg not in lists]
-        for argument in (*(call.args[:1] if lists else call.args), *(call.args[2:] if lists else ()), *keywords):
+        # Given by the root alone: that ranks differ in it is meant.
+        op = last_name(call.func)
+        given = operations.AT_ROOT.get(op, "")
+        at = operations.PARAMETERS[op].index(given) if given else len(call.args)
+        keywords = [one.value for one in call.keywords if one.arg != given]
+        for argument in (*call.args[:at], *call.args[at + 1 :], *keywords):
             taint = taints.of(argument, level.function)
             if taint is not None:
                 yield from _lines(level.function, call.lineno, StatementKind.CALLS, taint, _ARGUMENT_POINTS, taints)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import Any
 
+from diagnostics.agent.shared import operations
 from diagnostics.core.job_trace import CallSpan, JobTrace, Lane
 from diagnostics.export.flat_events import nanoseconds
 
@@ -21,21 +22,7 @@ OPENS = "torchfrtrace --prefix rank_ flight-recorder"
 
 VERSION = "2.10"
 BACKENDS = {"nccl", "gloo", "xccl", "rccl", "hccl"}
-SAME, GATHERED, SCATTERED, NOTHING = "same", "gathered", "scattered", "nothing"
-# The recorder's name of each operation, and how its output's size follows from the tensor that the agent saw.
-NAMES = {
-    "all_reduce": ("all_reduce", SAME), "broadcast": ("broadcast", SAME), "reduce": ("reduce", SAME),
-    "all_gather": ("all_gather", GATHERED), "all_gather_into_tensor": ("_all_gather_base", GATHERED),
-    "_all_gather_base": ("_all_gather_base", GATHERED), "all_gather_single": ("_all_gather_base", GATHERED),
-    "gather": ("gather", SAME), "scatter": ("scatter", SAME), "reduce_scatter": ("reduce_scatter", SCATTERED),
-    "reduce_scatter_tensor": ("_reduce_scatter_base", SCATTERED),
-    "reduce_scatter_single": ("_reduce_scatter_base", SCATTERED),
-    "_reduce_scatter_base": ("_reduce_scatter_base", SCATTERED), "all_to_all": ("all_to_all", SAME),
-    "all_to_all_single": ("all_to_all", SAME), "barrier": ("barrier", NOTHING),
-    "monitored_barrier": ("barrier", NOTHING),
-}  # fmt: skip
-OUTPUT_SEEN = {"reduce_scatter"}  # of these the agent saw the output, which is the smaller one
-SENDS, RECEIVES = {"send", "isend"}, {"recv", "irecv"}
+MESSAGES = {op for op in operations.SENDS + operations.RECEIVES if operations.TENSOR[op]}
 DTYPES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
     "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
@@ -115,34 +102,37 @@ def _entry(
         "time_discovered_completed_ns": done_ns if done else None,
         "retired": done,
         "timeout_ms": 0,
-        "is_p2p": call.op in SENDS | RECEIVES,
+        "is_p2p": call.op in MESSAGES,
         "frames": [_frame(one) for one in call.stack],
     }
 
 
 def _name(lane: Lane, call: CallSpan, messages: dict[str, int]) -> str | None:
-    if call.op in NAMES:
-        return NAMES[call.op][0] if call.number >= 0 else None
+    if call.op in operations.DUMPED:
+        return operations.DUMPED[call.op] if call.number >= 0 else None
     ranks = lane.groups.get(call.group, ())
-    if call.op not in SENDS | RECEIVES or call.root not in ranks or lane.rank not in ranks:
+    if call.op not in MESSAGES or call.root not in ranks or lane.rank not in ranks:
         return None
     messages[call.group] = messages.get(call.group, 0) + 1
     own, peer = ranks.index(lane.rank), ranks.index(call.root)
-    return f"send {own}->{peer}" if call.op in SENDS else f"recv {own}<-{peer}"
+    return f"send {own}->{peer}" if call.op in operations.SENDS else f"recv {own}<-{peer}"
 
 
 def _sizes(call: CallSpan, ranks: int) -> tuple[list[list[int]], list[list[int]]]:
+    """Returns the sizes that go in and come out, as they follow from the tensor that the agent saw."""
     parts = call.shape.split("x") if call.shape and call.shape != "scalar" else []
     size = [int(part) for part in parts if part.isdecimal() and len(part) < 16]
-    how = NAMES[call.op][1] if call.op in NAMES else SAME
     whole = [ranks * prod(size)]
-    if how == GATHERED:
+    if call.op not in operations.DUMPED:
+        return [size], [size]
+    if not operations.TENSOR[call.op]:
+        return [[1]], [[1]]
+    if operations.FAMILY[call.op] == "all_gather":
         return [size], [whole]
-    if how == SCATTERED:
-        if call.op in OUTPUT_SEEN:
-            return [whole], [size]
-        return [size], [[prod(size) // max(1, ranks)]]
-    return ([[1]], [[1]]) if how == NOTHING else ([size], [size])
+    if operations.FAMILY[call.op] == "reduce_scatter":
+        seen = operations.TENSOR[call.op] == "output"  # the smaller one
+        return ([whole], [size]) if seen else ([size], [[prod(size) // max(1, ranks)]])
+    return [size], [size]
 
 
 def _backend(lane: Lane) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.executed.rounds import counts
 from diagnostics.static.executed.saved_files import asks_rank
 from diagnostics.static.executed.training import runs_beside
@@ -15,7 +16,7 @@ _PEERS = {_SEND: (1, "dst"), _RECV: (1, "src")}
 _COMMON = frozenset(["torch.distributed.get_world_size", "range", "int", "not", "and", "or", "min", "max", "counter",
                      "count", "torch.distributed.is_initialized"])  # fmt: skip
 _NUMBERED = frozenset(["range", "enumerate"])
-_OTHERS = ("torch.distributed.isend", "torch.distributed.irecv", "torch.distributed.batch_isend_irecv")
+_OTHERS = tuple(f"torch.distributed.{one}" for one in operations.ALWAYS_ASYNC)
 
 
 def all_wait_for_each_other(execution: Execution) -> Iterator[tuple[Event, Event]]:

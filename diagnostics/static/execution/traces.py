@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.execution.entries import UncalledCode, entries, run_entry
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.execution.state import RunState, TooLargeError
@@ -18,8 +19,10 @@ from diagnostics.static.program.project_file import ProjectFile
 
 MOST_SCRIPTS, MOST_ENTRIES = 60, 200
 _FRAMES = 4000  # of Python, for a program that calls MOST_DEPTH functions in expressions and loops
-WORDS = frozenset(["init_process_group", "DistributedDataParallel", "DistributedSampler", "fully_shard", "GradScaler",
-                   "optim", "FullyShardedDataParallel", "all_reduce", "multiprocessing", "DataLoader"])  # fmt: skip
+WORDS = frozenset(
+    ["init_process_group", "DistributedDataParallel", "DistributedSampler", "fully_shard", "GradScaler", "optim",
+     "FullyShardedDataParallel", "multiprocessing", "DataLoader", *operations.SUMS_FOR_ALL]
+)  # fmt: skip
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.executed.models.averaged import CHANGES, bare
 from diagnostics.static.executed.one_rank import ALL_RANKS, led_by, ranks_at
 from diagnostics.static.executed.training import is_part, operation, wrapper_of
@@ -63,7 +64,7 @@ def _is_handed_out(model: Value, at: int, events: list[Event]) -> bool:
     """Whether ranks hand out weights behind the change, or the model is wrapped then: DDP does."""
     for one in events[at:]:
         name = operation(one)
-        if name.startswith(("broadcast", "scatter")) or "object" in name or one.name.endswith(_SHARES):
+        if name in operations.NEED_ROOT or name in operations.PICKLED or one.name.endswith(_SHARES):
             return True
         if name and any(_is_of(given, model) for given in one.args):
             return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.steps.plateau import averages
 from diagnostics.static.executed.training import is_distributed, operation
@@ -11,7 +12,6 @@ from diagnostics.static.executed.values_met import values_met
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Const, Items, Made, Value, sources
 
-_SUMS = frozenset(["all_reduce", "reduce"])
 _SAME = frozenset(
     [".detach", ".clone", ".float", ".double", ".to", ".cuda", ".cpu", ".item", ".data", ".view", ".reshape",
      ".unsqueeze", ".squeeze", "torch.tensor", "torch.as_tensor", "torch.stack", "float"]
@@ -28,7 +28,7 @@ _SHOWN = frozenset(["wandb.log", "mlflow.log_metric", "mlflow.log_metrics", "tqd
 
 def summed_means(execution: Execution) -> Iterator[tuple[Event, Event]]:
     """Yields (the sum, who tells it) of what is a mean over the rank's own samples, where nothing divides it."""
-    sums = [one for one in execution.events if operation(one) in _SUMS and one.args and not averages(one)]
+    sums = [one for one in execution.events if operation(one) in operations.SUMS and one.args and not averages(one)]
     if not sums or not is_distributed(execution):
         return
     own = OwnData(execution)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.training import is_distributed, operation
 from diagnostics.static.executed.values_met import values_met
@@ -26,7 +27,7 @@ def rates_by_own_loss(execution: Execution) -> Iterator[tuple[Event, Made]]:
 
 def sums_over_own_counts(execution: Execution) -> Iterator[tuple[Made, Event, Made]]:
     """Yields (division, the sum over ranks, the rank's samples that are counted below)."""
-    summed = {id(one.args[0]): one for one in execution.events if operation(one) == "all_reduce" and one.args
+    summed = {id(one.args[0]): one for one in execution.events if operation(one) in operations.SUMS_FOR_ALL and one.args
               and not averages(one)}  # fmt: skip
     if not summed:
         return
