@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import new_operation
 import pytest
 import warm_python
 
@@ -91,3 +92,13 @@ def watch_warm(tmp_path: Path) -> Callable[..., Watched]:
     It costs a tenth of the seconds. Programs whose start, environment of C or order of imports matters take `watch`.
     """
     return Watcher(tmp_path, warm=True)
+
+
+@pytest.fixture
+def with_operation(watch: Callable[..., Watched], tmp_path: Path) -> Callable[..., list[tuple[object, ...]]]:
+    """Returns what two ranks tell whose torch has an operation more: see new_operation.py."""
+
+    def of(function: str, calls: str, row: str = "") -> list[tuple[object, ...]]:
+        return new_operation.told(watch, function, calls, tmp_path / "doctor", row)
+
+    return of

@@ -1,4 +1,4 @@
-"""The table of operations: what torch declares, and that a new row is all that linter and diagnosis need."""
+"""The table of operations: what torch declares, and that a new row is all that agent, linter and diagnosis need."""
 
 from __future__ import annotations
 
@@ -7,39 +7,31 @@ import importlib.util
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from new_operation import doctor_with_row
 
 from diagnostics.agent.shared import operations
 
-# Reads the table with one row more before anything else imports it, as if the row stood in the file.
-WITH_A_ROW = """
-import importlib.util, json, sys
-from pathlib import Path
-
-name, row = "diagnostics.agent.shared.operations", sys.argv[1]
-import diagnostics.agent.shared
-spec = importlib.util.find_spec(name)
-text = Path(spec.origin).read_text()
-assert text.count("TABLE = (") == 1
-module = sys.modules[name] = importlib.util.module_from_spec(spec)
-diagnostics.agent.shared.operations = module
-exec(compile(text.replace("TABLE = (", "TABLE = (" + row, 1), spec.origin, "exec"), vars(module))
-"""
 LINTER = """
-import ast, importlib
+import ast, importlib, json, sys
+from pathlib import Path
+from diagnostics.agent.shared import operations
 from diagnostics.audit.engine import audit
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 def rule(folder, file):
     return importlib.import_module("diagnostics.audit." + folder + "." + file)
 
-source = Path(sys.argv[2]).read_bytes()
+source = Path(sys.argv[1]).read_bytes()
 rules = {one.CODE: one for one in (
     rule("collectives", "collective_under_rank_guard"),
     rule("collectives", "collective_argument_differs_by_rank"),
     rule("ordering", "call_outside_group_lifetime"),
+    rule("exchange", "result_in_temporary"),
+    rule("exchange", "work_never_waited_for"),
 )}
 found = audit([ProjectFile("train.py", source, FileKind.PYTHON)], rules).found
 linter = [f"{one.hit.line} {one.code} {one.hit.title}" for one in found]
@@ -61,7 +53,7 @@ diagnosis = {
     "deadlock": [two.knot, two.ranks, [one.what for one in two.disagreements]] if two is not None else None,
     "alike": mismatch(("all_shuffle", "8", "f", 0), ("all_shuffle", "8", "f", 0)),
     "a stop of the flow": is_distributed_call(call, frozenset({"dist"})),
-    "wrapped by the agent": "all_shuffle" in module.ALL,
+    "wrapped by the agent": "all_shuffle" in operations.ALL,
 }
 print(json.dumps({"linter": linter, "diagnosis": diagnosis}))
 """
@@ -74,8 +66,18 @@ rank = dist.get_rank()
 if rank == 0:
     dist.all_shuffle(torch.zeros(1))
 dist.all_shuffle(torch.zeros(1), rank)
+loss = torch.ones(rank)
+dist.all_shuffle(loss.clone())
 dist.destroy_process_group()
+
+def begin(loss):
+    dist.all_shuffle(loss, async_op=True)
 """
+SHUFFLED = """
+def all_shuffle(tensor, src=None, op=None, group=None, async_op=False):
+    return broadcast(tensor, src, group, async_op)
+"""
+ROW = 'Row("all_shuffle", "tensor src op group async_op", SIZE, in_place=True)'
 
 
 def _declared() -> list[ast.FunctionDef]:
@@ -155,24 +157,31 @@ def test_what_counts_as_a_list_of_operations(text: str, lists: bool) -> None:
     assert _lists_operations(node) is lists
 
 
-def _asked(row: str, source: Path) -> dict[str, object]:
-    argv = [sys.executable, "-c", WITH_A_ROW + LINTER + DIAGNOSIS, row, str(source)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+def _asked(row: str, folder: Path) -> dict[str, object]:
+    folder.mkdir()
+    source = folder / "train.py"
+    source.write_text(TRAIN)
+    argv = [sys.executable, "-c", LINTER + DIAGNOSIS, str(source)]
+    done = subprocess.run(
+        argv, cwd=doctor_with_row(row, folder), capture_output=True, text=True, check=False, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     answer: dict[str, object] = json.loads(done.stdout)
     return answer
 
 
 def test_a_new_row_is_all_that_linter_and_diagnosis_need(tmp_path: Path) -> None:
-    source = tmp_path / "train.py"
-    source.write_text(TRAIN)
-    assert _asked('Row("all_shuffle", "tensor src op group", SIZE),', source) == {
+    assert _asked(ROW, tmp_path / "with") == {
         "linter": [
             "4 A113 all_shuffle() runs before init_process_group at train.py:5: it raises",
             "8 A201 all_shuffle() stands under a test of the rank: the ranks that do not come here leave the others "
             "waiting until the timeout",
             "9 A215 src=rank of all_shuffle() is 0 on rank 0 and 1 on rank 1: ranks that name other roots wait for "
             "each other or keep their own data",
+            "11 A228 all_shuffle() writes its result into loss.clone(), a tensor that is made here and has no name: "
+            "nobody can read what the ranks exchanged",
+            "15 A218 all_shuffle() comes back before anything is exchanged, and its handle is dropped: what uses the "
+            "tensor next may find its old values",
         ],
         "diagnosis": {
             "deadlock": ["mismatch", [0, 1], ["size"]],
@@ -181,7 +190,16 @@ def test_a_new_row_is_all_that_linter_and_diagnosis_need(tmp_path: Path) -> None
             "wrapped by the agent": True,
         },
     }
-    assert _asked("", source) == {
+    assert _asked("", tmp_path / "without") == {
         "linter": [],
         "diagnosis": {"deadlock": None, "alike": "", "a stop of the flow": False, "wrapped by the agent": False},
     }
+
+
+def test_a_new_row_is_all_that_the_agent_needs(with_operation: Callable[..., list[tuple[object, ...]]]) -> None:
+    calls = "dist.all_shuffle(torch.ones(2, 3), 1)\ndist.all_shuffle(torch.ones(4), src=0, async_op=True).wait()"
+    assert with_operation(SHUFFLED, calls, ROW) == [
+        ("all_shuffle", "0", "2x3", "float32", 1),
+        ("all_shuffle", "0", "4", "float32", 0),
+        ("wait", "0", "4", "float32", 0),
+    ]
