@@ -110,9 +110,10 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _seconds(limit: ast.expr, function: Function, project: Project) -> float | None:
     """Returns the seconds of a timedelta of plain numbers, None of another value."""
-    made = (one for one in origins(limit, function, project) if isinstance(one[0], ast.Call))
-    value, where = next((one for one in made if last_name(one[0].func) == "timedelta"), (limit, function))
-    return timedelta_seconds(value, where, project)
+    for value, where in origins(limit, function, project):
+        if isinstance(value, ast.Call) and last_name(value.func) == "timedelta":
+            return timedelta_seconds(value, where, project)
+    return None
 
 
 def _waited_for(
