@@ -1,4 +1,5 @@
 """Tells once, while the job runs, that it trains wrongly or slowly, or that a rank has failed and the others live on.
+
 A run of three days need not end first, nor a launcher that gives its ranks half a minute to leave.
 
 Looks at what its processes use meanwhile, and at where those stand that make it slow. Where the user wants a job ended
