@@ -16,7 +16,7 @@ from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, LOADER_NAMES, ORDER
 
 MOST_WORDS = 70  # characters of an expression that is repeated
-_SENDS_BUFFERS = "DistributedDataParallel._sync_buffers"
+_SENDS_BUFFERS = "_sync_buffers"  # of DistributedDataParallel; a printed traceback has no class
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 _JUMPING = (StatementKind.RETURNS, StatementKind.LEAVES_LOOP, StatementKind.SKIPS)
 _PASSED_THROUGH = {"enumerate", "tqdm", "iter", "trange", "islice", "progress", "track"}  # what they go over decides
@@ -127,8 +127,7 @@ def _calls_in(job: Job, file: str, arm: Sequence[ast.stmt], waiting: Sequence[Ra
 
 
 def _called(wait: PendingOperation) -> str:
-    name = wait.shown.partition("(")[0]
-    return f"{name}()" if name else "the exchange"
+    return f"{wait.op}()" if wait.op and not wait.native else "what is exchanged"
 
 
 def _wrapped_forward(job: Job, waiting: Sequence[RankState]) -> str:

@@ -143,6 +143,7 @@ class CaptureController:
             self._dumped.append(member)
         if self._is_ending or member.status == 0 or self._taken >= MOST_SNAPSHOTS or not self._counts(member):
             return
+        self._notes.failed(member)
         if member.pid in self._raised:  # what its peers did when it raised tells more than what they do now
             return
         if len(tree.living()) > 0 and self._work.begin(

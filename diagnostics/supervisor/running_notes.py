@@ -1,4 +1,6 @@
-"""Tells once, while the job runs, that it trains wrongly or slowly: a run of three days need not end first.
+"""Tells once, while the job runs, that it trains wrongly or slowly, or that a rank has failed and the others live on.
+
+A run of three days need not end first, nor a launcher that gives its ranks half a minute to leave.
 
 Looks at what its processes use meanwhile, and at where those stand that make it slow. Where the user wants a job ended
 for what it is, what is confirmed ends it; one that is only measured ends when enough steps were made.
@@ -12,7 +14,8 @@ from pathlib import Path
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
-from diagnostics.diagnosis.while_running import wrong_so_far
+from diagnostics.diagnosis.while_running import failure_so_far, wrong_so_far
+from diagnostics.machine.processes.job_processes import Member
 from diagnostics.record.supervisor_facts import ABORTED, MEASURED
 from diagnostics.supervisor.capture.step_stacks import StepStacks
 from diagnostics.supervisor.capture.usage import UsageLooks
@@ -20,6 +23,7 @@ from diagnostics.supervisor.capture.usage import UsageLooks
 SAMPLED = ("batches-*.bin", "prints-*.jsonl")  # what agents leave of a training, beside their own file
 FIRST_S = 2.0  # after the first sample of the job; each further look waits twice as long
 LONGEST_S = 600.0
+FAILED_S = 2.0  # after a rank has failed, most jobs have ended, and their report tells more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,8 @@ class RunningNotes:
         self._next_s, self._pause_s = 0.0, 0.0
         self._likely: set[str] = set()
         self._told: set[str] = set()
+        self._failed: list[Member] = []  # of which nothing was said
+        self._told_failure = False
         self.wants_end = ""  # why the job is to be ended as the user wishes, in the words of job.json
 
     def saw(self, at_s: float, ranks_first: Callable[[], Mapping[int, int]], steps: int) -> None:
@@ -59,12 +65,19 @@ class RunningNotes:
         if self._usage.is_due(at_s):
             self._usage.look(at_s, ranks_first())
 
+    def failed(self, member: Member) -> None:
+        """A process of the job has failed by itself: the first rank that did is told, where the job lives on."""
+        if "RANK" in (member.variables or {}) and not self._told_failure:
+            self._failed.append(member)
+
     def close(self) -> None:
         """Writes what was looked at."""
         self._usage.write()
 
     def is_due(self, at_s: float) -> bool:
         """Whether it is time to look; not before a rank has left samples."""
+        if self._failed and at_s >= (self._failed[0].ended_s or at_s) + FAILED_S:
+            return True
         if at_s < self._next_s:
             return False
         if not self._pause_s:
@@ -82,6 +95,13 @@ class RunningNotes:
 
     def look(self) -> None:
         """Reads the record and tells what is sure: what is confirmed, and what two looks have found likely."""
+        if self._failed:
+            said = failure_so_far(self._record, self._failed.pop(0).pid)
+            if said:
+                self._told_failure = True
+                self._failed.clear()
+                self._say(f"ups-doctor: {said}. The job has not ended yet")
+            return
         likely = set()
         self._usage.write()
         so_far = wrong_so_far(self._record)

@@ -19,6 +19,7 @@ from itertools import combinations
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, sentence, shown_ranks
+from diagnostics.diagnosis.agreement_fix import agreement_fix
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
@@ -38,6 +39,7 @@ CLASS = "collective-mismatch"
 EXAMINES = AppliesTo.FAILED
 
 MOST_SHOWN = 4
+_ALIKE = Fix(text="let all ranks make the same operations: give each as many batches, or let them decide together")
 _SIZES = re.compile(r"op\.preamble\.length <= op\.nbytes\. (\d+) vs (\d+)|distributed collective mismatch")
 
 
@@ -129,7 +131,7 @@ def _ways_part(job: Job, aborted: JobProcess, parted: DeadlockDiagnosis, sizes: 
                 for each in path_evidence(job, f"call path of rank {one.rank}", user_stack(job, one))
             ),
         ],
-        fix=Fix(text="let all ranks make the same operations: give each as many batches, or let them decide together"),
+        fix=agreement_fix(job, decided if not parted.held else None, parted.deadlock.positions, _ALIKE),
         locations=parted.locations,
         confidence=Confidence.LIKELY,
         explains=[one.pid for one in job.ranks],

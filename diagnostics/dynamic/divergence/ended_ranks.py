@@ -83,9 +83,10 @@ def _stood(job: Job, process: JobProcess, aborted: JobProcess | None) -> RankSta
     if not path or (not own and call is None):
         return None
     end_s = ended_s(process)
-    native = call is None and _in_native_exchange(job, process, path)
+    printed = _printed_path(job, process, path) if call is None else ()
+    native = call is None and _in_native_exchange(job, process, path, printed)
     since_s = job_time(job.facts, agent, call.entered_s) if call is not None else end_s
-    wait = _wait(call, path, since_s, native=native)
+    wait = _wait(call, printed or path, since_s, native=native)
     return RankState(
         rank=process.rank, pid=process.pid, at_s=end_s, stand=Whereabouts.WAITING, waits=(wait,), stack=path
     )
@@ -131,18 +132,21 @@ def _lost_path(process: JobProcess) -> tuple[Frame, ...]:
     return next((one.path for one in process.raised if one.how in _ENDING and is_lost_peer(one.text)), ())
 
 
-def _in_native_exchange(job: Job, process: JobProcess, path: tuple[Frame, ...]) -> bool:
-    """Whether a rank lost its peer inside a backward pass or a wrapper's forward: what DDP and FSDP exchange there.
-
-    The agent records no frames of libraries; what the rank printed has them.
-    """
-    agent = process.agent
+def _printed_path(job: Job, process: JobProcess, path: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Returns the path as the rank printed it, with the frames of libraries, which the agent does not record."""
+    folder, own = process.agent_folder, _lines(user_frames(path, agent_folder=process.agent_folder))
     for told in reversed(tracebacks(written_by(job, process))):
-        frames = told.frames
-        if _lines(user_frames(frames)) != _lines(user_frames(path)):
-            continue
+        if _lines(user_frames(told.frames, agent_folder=folder)) == own:
+            return told.frames
+    return ()
+
+
+def _in_native_exchange(job: Job, process: JobProcess, path: tuple[Frame, ...], printed: tuple[Frame, ...]) -> bool:
+    """Whether a rank lost its peer inside a backward pass or a wrapper's forward: what DDP and FSDP exchange there."""
+    agent = process.agent
+    if printed:
         folder = agent.agent_folder if agent is not None else ""
-        inner = next((frame for frame in frames if not (folder and frame.file.startswith(folder))), None)
+        inner = next((frame for frame in printed if not (folder and frame.file.startswith(folder))), None)
         return inner is not None and bool(_NATIVE.search(inner.file))
     if agent is None or not path:
         return agent is not None and agent.steps.in_backward
