@@ -35,7 +35,7 @@ def test_a_job_that_prints_megabytes_without_a_line_end_and_fails_has_its_report
     done = subprocess.run(
         [*DOCTOR, "run", "--report-dir", "report", "--", sys.executable, "-c",
          "import sys; sys.stdout.write('a b' * (1 << 20)); sys.exit(1)"],
-        cwd=tmp_path, capture_output=True, timeout=120, check=False,
+        cwd=tmp_path, capture_output=True, timeout=600, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, b"a b" * (1 << 20))
     assert "characters left out" in (tmp_path / "report" / "record" / "output" / "all.txt").read_text()

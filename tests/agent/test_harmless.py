@@ -174,7 +174,7 @@ def _on_small_tmpfs(folder: Path, size: str, command: str) -> subprocess.Complet
     if not shutil.which("unshare") or os.geteuid() != 0:
         pytest.skip("needs root and unshare to mount a small tmpfs")
     return subprocess.run(
-        ["unshare", "-m", "sh", "-c", script], env=env, capture_output=True, text=True, timeout=120, check=False
+        ["unshare", "-m", "sh", "-c", script], env=env, capture_output=True, text=True, timeout=600, check=False
     )
 
 

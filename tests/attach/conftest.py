@@ -60,7 +60,7 @@ def look(tmp_path: Path) -> Look:
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
             env={**os.environ, "COLUMNS": "100"},
         )

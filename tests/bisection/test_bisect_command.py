@@ -119,7 +119,7 @@ def test_a_crash_is_bisected_to_its_module_and_a_script_that_fails_alike(folder:
     assert report["bisection"]["needed"] == []
     assert report["bisection"]["repro"]["failed"] == report["bisection"]["repro"]["runs"] > 0
     again = subprocess.run(
-        [sys.executable, "found/repro.py"], cwd=folder, capture_output=True, timeout=120, check=False
+        [sys.executable, "found/repro.py"], cwd=folder, capture_output=True, timeout=600, check=False
     )
     assert again.returncode == -signal.SIGSEGV
     names = {path.name for path in (folder / "found").iterdir()}

@@ -140,7 +140,7 @@ def test_tasks_of_a_launcher_meet_at_the_first_host_and_one_that_never_comes_is_
             )
             for name in names
         ]  # fmt: skip
-        said = [task.communicate(timeout=120)[0] for task in tasks]
+        said = [task.communicate(timeout=600)[0] for task in tasks]
         assert said[1:] == [b""] * (len(names) - 1)
         return [task.returncode for task in tasks], json.loads(said[0])
 

@@ -104,7 +104,7 @@ for step in range(int(sys.argv[1])):
 def perf(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     doctor = str(Path(sys.executable).with_name("ups-doctor"))
     return subprocess.run(
-        [doctor, "perf", *words], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        [doctor, "perf", *words], cwd=folder, capture_output=True, text=True, timeout=600, check=False
     )
 
 

@@ -101,7 +101,7 @@ def _waited(library: str, folder: Path) -> dict[str, bool]:
         for rank in range(2)
     ]
     try:
-        said = [one.communicate(timeout=120)[0] for one in ranks]
+        said = [one.communicate(timeout=600)[0] for one in ranks]
     finally:
         for one in ranks:
             one.kill()  # where time was up; one that has ended is left alone

@@ -21,7 +21,7 @@ def torch_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of files that a real torch wrote, read-only for the tests."""
     folder = tmp_path_factory.mktemp("torch-files")
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, str(WRITER), str(folder)], check=True, env=environment, timeout=120)
+    subprocess.run([sys.executable, str(WRITER), str(folder)], check=True, env=environment, timeout=600)
     return folder
 
 
@@ -53,7 +53,7 @@ def fix(tmp_path: Path) -> Fix:
             return subprocess.CompletedProcess(ended.args, ended.returncode, *said)
         command = [*COMMAND, *map(str, arguments)]
         return subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
             stdin=subprocess.DEVNULL, **options,
         )  # fmt: skip
 

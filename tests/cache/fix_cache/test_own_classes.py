@@ -34,7 +34,7 @@ print(content["latent"].tolist(), content["arguments"].scale.tolist(), content["
 
 def write(path: Path, tag: str, kind: str) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-c", WRITE, str(path), tag, kind], check=True, env=environment, timeout=120)
+    subprocess.run([sys.executable, "-c", WRITE, str(path), tag, kind], check=True, env=environment, timeout=600)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_its_tags_are_repaired_all_the_same(folder: Path, fix: Fix) -> None:
     write(folder / "training_args.bin", "cuda:0", "own")
     assert fix("--yes", "runs").returncode == 1  # the class is still there, and still said
     loaded = subprocess.run(
-        [sys.executable, "-c", LOAD, str(folder / "training_args.bin")], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", LOAD, str(folder / "training_args.bin")], capture_output=True, text=True, timeout=600
     )
     assert (loaded.returncode, loaded.stdout) == (0, "[0.0, 1.0, 2.0, 3.0] [1.0, 1.0, 1.0] 0.1\n")
 

@@ -29,7 +29,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of checkpoints that a real torch wrote, read-only for the tests."""
     folder = tmp_path_factory.mktemp("checkpoints")
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, str(WRITER), str(folder)], check=True, env=environment, timeout=120)
+    subprocess.run([sys.executable, str(WRITER), str(folder)], check=True, env=environment, timeout=600)
     return folder
 
 

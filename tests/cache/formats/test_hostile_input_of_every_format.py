@@ -17,7 +17,7 @@ FUZZ = PROJECT / "tests" / "benchmarks" / "cache_fuzz.py"
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("seeds")
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-    subprocess.run([sys.executable, str(SEEDS), str(folder)], check=True, env=environment, timeout=120)
+    subprocess.run([sys.executable, str(SEEDS), str(folder)], check=True, env=environment, timeout=600)
     return folder
 
 

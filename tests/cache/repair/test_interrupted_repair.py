@@ -29,7 +29,7 @@ def sample(tmp_path: Path, tagged: Callable[..., None]) -> Path:
 
 def interrupted(sample: Path, way: str, how: str) -> list[dict[str, Any]]:
     command = [sys.executable, str(INTERRUPTED), str(sample), str(sample.parent / "steps"), way, how]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
     steps: list[dict[str, Any]] = json.loads(done.stdout)
     assert len(steps) > 20
     return steps

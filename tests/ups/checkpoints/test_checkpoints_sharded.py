@@ -264,7 +264,7 @@ def test_a_disk_that_takes_no_more_loses_no_good_checkpoint_and_the_run_says_whi
     good = newest(tmp_path)
     done = subprocess.run(
         ["bash", "-c", 'ulimit -f 100; exec "$@"', "bash", sys.executable, *PROGRAM, *map(str, stage), "--resume"],
-        capture_output=True, text=True, timeout=120, check=False, env=clean_environment(),
+        capture_output=True, text=True, timeout=600, check=False, env=clean_environment(),
     )  # fmt: skip
     assert (done.returncode, newest(tmp_path), names(good.parent)) == (0, good, [good.name, "autoencoder.pt"])
     why = f"cannot write {good.parent}: File too large"

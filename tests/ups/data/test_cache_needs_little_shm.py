@@ -62,7 +62,7 @@ def read_with_eight_workers(folder: Path, *argv: str) -> dict[str, Any]:
         env=clean_environment() | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ SLOW = [*UPS, "generate", "burgers1d", "--samples", "400", "--parameter", "0.001
 
 
 def ups(*arguments):
-    return subprocess.run([*UPS, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([*UPS, *map(str, arguments)], capture_output=True, text=True, timeout=600)
 
 
 def test_a_generated_file_is_made_once_and_described(tmp_path):

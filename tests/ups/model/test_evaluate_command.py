@@ -25,7 +25,7 @@ from ups.evaluate import open_for
 
 def ups_evaluate(*argv):
     line = [str(Path(sys.executable).with_name("ups")), "evaluate", *map(str, argv)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=120, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    return subprocess.run(line, capture_output=True, text=True, timeout=600, env={**os.environ, "OMP_NUM_THREADS": "1"})
 
 
 @pytest.fixture(scope="module")
