@@ -88,7 +88,7 @@ class Program:
     stdout: IO[str]
     stderr: IO[str]
 
-    def end(self, deadline_s: float = 120) -> subprocess.CompletedProcess[str]:
+    def end(self, deadline_s: float = 600) -> subprocess.CompletedProcess[str]:
         """Waits for it and returns what it said. Raises TimeoutError."""
         with self.connection, self.stdout, self.stderr:
             self.connection.settimeout(deadline_s)

@@ -14,7 +14,7 @@ import pytest
 from ranks import as_ranks
 from warm_python import doctor
 
-DEADLINE_S = 90
+DEADLINE_S = 300
 
 
 @dataclass(frozen=True)
