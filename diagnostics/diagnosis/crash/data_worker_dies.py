@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import signal
+from itertools import pairwise
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import user_frames
@@ -27,8 +28,10 @@ from diagnostics.dynamic.job.evidence import (
     path_evidence,
     primary_failures,
     source_evidence,
+    written_by,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
+from diagnostics.record.tracebacks import tracebacks
 
 CODE = "D240"
 NAME = "data-worker-dies"
@@ -42,6 +45,11 @@ _LOST = re.compile(r"^(?:Connection\w+Error|EOFError|BrokenPipeError)$")  # the 
 _READING = re.compile(r"/(?:multiprocessing|torch/utils/data|torch/multiprocessing)/|/(?:socket|queue|selectors)\.py$")
 MOST_FRAMES, TAIL = 3, 4000  # innermost frames, characters before an exception's name
 _FILE = re.compile(r'File "([^"\n]{1,500})", line \d')
+_KILLED = Fix(
+    text="nothing in the job sent SIGKILL, and no shortage of memory was seen: look for a limit of the container or "
+    "batch system, and for PR_SET_PDEATHSIG in what workers call at their start: it fires when the thread that started "
+    "them ends"
+)
 _SHM_NEEDED = 256 << 20  # bytes below which a bus error is taken for a full /dev/shm
 _OOM_LINE = re.compile(r"Killed process (\d+)\b")
 
@@ -54,6 +62,8 @@ def match(job: Job) -> Match | None:
         if error is not None and said is not None:
             pids = [int(pid) for pid in said[1].replace(",", " ").split()]
             noticed = tuple(job.line(frame) for frame in error.frames[:1])
+            if _interrupted(job, process):
+                noticed = (*_loaders_with_workers(job, process), *noticed)
             return _match(job, process, _worker(job, process, pids), pids, said, noticed)
     died = [one for one in job.processes if one.part is ProcessRole.DATA_WORKER and _died_by_itself(job, one)]
     first = min(died, key=ended_s, default=None)
@@ -61,6 +71,22 @@ def match(job: Job) -> Match | None:
     if first is None or rank is None or not (rank.failed or job.facts.ended_for_hanging):
         return None
     return _match(job, rank, first, [first.pid], None, ()) if ended_s(first) <= ended_s(rank) else None
+
+
+def _interrupted(job: Job, rank: JobProcess) -> bool:
+    """Whether torch's handler of SIGCHLD raised wherever the rank was just then, and not where it asked for a batch."""
+    for told in tracebacks(written_by(job, rank)):
+        for inner, outer in pairwise(told.frames):
+            if inner.function == "handler" and inner.file.endswith("/torch/utils/data/_utils/signal_handling.py"):
+                return "/torch/utils/data/" not in outer.file
+    return False
+
+
+def _loaders_with_workers(job: Job, rank: JobProcess) -> tuple[str, ...]:
+    """Returns the lines that built the rank's loaders with workers, the one that was begun last first."""
+    sources = rank.agent.sources if rank.agent is not None else ()
+    begun = [(one.passes[-1].began_s, one) for one in sources if one.passes and one.built and one.number("workers")]
+    return tuple(job.line(one.built[0]) for _, one in sorted(begun, key=lambda each: -each[0]))
 
 
 def _died_by_itself(job: Job, worker: JobProcess) -> bool:
@@ -137,7 +163,9 @@ def _match(
         failure_class=CLASS,
         title=f"{who} (pid {', '.join(map(str, pids))}) {how}{at}",
         evidence=evidence or [end_evidence(rank)],
-        fix=Fix(text=f"correct what the dataset does{at}; num_workers=0 shows the same crash in the rank itself"),
+        fix=_KILLED
+        if number == signal.SIGKILL and not frames
+        else Fix(text=f"correct what the dataset does{at}; num_workers=0 shows the same crash in the rank itself"),
         locations=locations,
         confidence=Confidence.CONFIRMED if own else Confidence.LIKELY,
         explains=pids,
