@@ -61,6 +61,13 @@ def fate(made: Job) -> tuple[Fate, tuple[str, ...]]:
         ("def run(x):\n    return call(x)\ndef main():\n    run(1)\nmain()", ("call", 2), False),
         ("class Job:\n    def go(self):\n        self.code = call(x)\njob.go()\nprint(job.code)", ("call", 3), False),
         ("def run(x, codes):\n    codes[x] = call(x)\ncodes = {}\nrun(1, codes)\nprint(codes)", ("call", 2), False),
+        # A start again that failed as well, and nothing after that.
+        ("for x in y:\n    if call(x) == 0:\n        break\n    print('next')", ("call", 2), False),
+        (
+            "while True:\n    if call(x) == 0:\n        break\n    n += 1\n    if n > 2:\n        break",
+            ("call", 2),
+            False,
+        ),
         # One that decides, or goes where that is not seen.
         ("p = Popen(x)\nif p.wait():\n    raise SystemExit(1)", ("wait", 2), True),
         ("p = Popen(x)\nif p.wait():\n    print('failed')\n    retry()", ("wait", 2), True),
@@ -70,8 +77,8 @@ def fate(made: Job) -> tuple[Fate, tuple[str, ...]]:
         ("return_code = call(x)\nsys.exit(return_code)", ("call", 1), True),
         ("codes = [call(x) for x in y]\nsys.exit(max(codes))", ("call", 1), True),
         ("codes = [call(x) for x in y]\nfailed = [x for x, c in zip(y, codes) if c]\nretry(failed)", ("call", 1), True),
-        ("for x in y:\n    if call(x) == 0:\n        break\n    print('next')", ("call", 2), True),
         ("if call(x) == 0:\n    sys.exit(0)\nsmaller()", ("call", 1), True),
+        ("for x in y:\n    if call(x):\n        break\n    print('next')", ("call", 2), True),  # stops there
         (
             "class Job:\n    def go(self):\n        self.code = call(x)\njob.go()\nif job.code:\n    retry()",
             ("call", 3),
@@ -87,6 +94,29 @@ def test_a_code_that_was_handed_over_counts_as_read_where_the_source_uses_it(
 ) -> None:
     found, places = fate(a_driver(tmp_path, source, read))
     assert (found, places[:1]) == ((Fate.HANDLED, ()) if used else (Fate.DROPPED, (f"launch.py:{read[1]}",)))
+
+
+@pytest.mark.parametrize(
+    ("source", "how", "line"),
+    [
+        ("for x in y:\n    if call(x) == 0:\n        break\n    print('next')", "call", 2),
+        ("while n < 3:\n    p = Popen(x)\n    if not p.wait():\n        break\n    n += 1", "wait", 3),
+    ],
+)
+def test_a_start_that_failed_before_one_of_the_same_line_ended_well_was_answered(
+    source: str, how: str, line: int, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/launch.py"
+    starts = [event("child", f"pid={pid} how=popen reads=1 | python train.py", f"{file}:2") for pid in (2, 3)]
+    parent = a_process(
+        1, part=ProcessRole.HELPER, rank=None, argv=("python", "launch.py"),
+        agent=agent(starts[0], event("child-read", f"pid=2 how={how}", f"{file}:{line}"), starts[1]),
+    )  # fmt: skip
+    failed = a_process(2, code=1, raised=(raised("KeyError: 1", f"{tmp_path}/train.py:4"),), agent=agent(steps=3))
+    for code, expected in ((0, HANDLED), (1, DROPPED)):
+        second = a_process(3, rank=1, code=code, agent=agent(steps=3))
+        made = a_job(parent, failed, second, code=0, cwd=tmp_path, files={"launch.py": source})
+        assert next(one.fate for one in failure_fates(made) if one.process is failed) is expected
 
 
 AWAITED = "async def run(x):\n    return call(x)\nasync def main():\n    %s\n"

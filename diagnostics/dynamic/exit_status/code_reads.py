@@ -20,17 +20,26 @@ _GIVING = {
 }  # fmt: skip
 
 
-def code_leads_to(source: SourceFile, line: int, how: str, sources: Sequence[SourceFile]) -> Consequence:
+def code_leads_to(
+    source: SourceFile,
+    line: int,
+    how: str,
+    sources: Sequence[SourceFile],
+    starts: Sequence[tuple[SourceFile, int]] = (),
+) -> Consequence:
     """Returns what comes of a code that was read or handed over at a line of one of a program's files.
 
-    Where the source does not tell, something is done with it.
+    Where the source does not tell, something is done with it. `starts` are the lines that started the child where no
+    other start of theirs ended well: to come there again is no answer.
     """
     if source.tree is None:
         return Consequence.ACTED_ON
     on_line = [node for node in walk(source.tree) if spans(node, line) and _is_meant(node, how)]
     if not on_line:
         return Consequence.ACTED_ON
-    flow = FailureFlow([source, *sources])
+    begun = [node for file, at in starts for node in walk(file.tree or ast.Pass()) if spans(node, at)]
+    again = [node for node in (*on_line, *begun) if isinstance(node, ast.Call)] if starts else []
+    flow = FailureFlow([source, *sources], again=again)
     paired = [target for node in on_line if how == "waitpid" for target in _status_targets(source, node)]
     return flow.of_names(paired) if paired else flow.of_values(on_line)
 

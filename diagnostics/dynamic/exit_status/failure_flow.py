@@ -36,11 +36,13 @@ class FailureFlow(ValueCarriers):
     Nodes are those of the first of several files that are the same one under two names.
 
     `leaves` says that values are what a child left behind: to ask whether there is one is a test, and to read a number
-    out of it without one raises where it is missing.
+    out of it without one raises where it is missing. `again` are calls that start the child once more, which is no
+    answer either where the last start failed, too.
     """
 
-    def __init__(self, sources: Sequence[SourceFile], *, leaves: bool = False) -> None:
+    def __init__(self, sources: Sequence[SourceFile], *, leaves: bool = False, again: Sequence[ast.AST] = ()) -> None:
         super().__init__(syntax_index(tuple(sources)))
+        self._again, self._retries = frozenset(map(id, again)), False
         self.functions = self._index.functions
         self._leaves = leaves
         self.worded = False
@@ -152,8 +154,11 @@ class FailureFlow(ValueCarriers):
                 if parent.optional_vars is not None:
                     self._store(parent.optional_vars, decided=decided)
             case ast.If():
-                self._branch(parent)
+                self._branch(parent, decided)
             case ast.While() if self._leaves:  # to wait for a file is no answer
+                self._under([*parent.body, *parent.orelse])
+            case ast.While() if self._again and decided is not Decided.NOT:  # how often it was tried, and the like
+                self._retries = True
                 self._under([*parent.body, *parent.orelse])
             case ast.Delete():
                 return
@@ -239,8 +244,12 @@ class FailureFlow(ValueCarriers):
 
     # What a test of it decides.
 
-    def _branch(self, block: ast.If) -> None:
+    def _branch(self, block: ast.If, decided: Decided) -> None:
         arms = [*block.body, *block.orelse]
+        bad = block.orelse if is_success(block.test) else block.body
+        stops = any(isinstance(one, (ast.Break, ast.Return)) for one in own_nodes(bad))
+        # Who stops at the first failure has answered it; who gives up after several has not.
+        self._retries = decided is not Decided.NOT or not stops
         if any(isinstance(one, ast.Call) and call_kind(one) is CallKind.SAYS for one in own_nodes(arms)):
             self.worded = True
         self._under(arms)
@@ -277,6 +286,8 @@ class FailureFlow(ValueCarriers):
                     self._call_under(node, tested=tested)
 
     def _call_under(self, call: ast.Call, *, tested: Decided) -> None:
+        if self._retries and id(call) in self._again:
+            return
         own = self._index.own_functions(call)
         kind = call_kind(call)
         for function in own:

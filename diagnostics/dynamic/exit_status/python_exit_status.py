@@ -49,7 +49,7 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
             fate=Fate.DROPPED, places=places, how=f"it left with {overflown.value}, of which the system keeps 8 bits: 0"
         )
     group = _started_with(job, parent, child, started)
-    looks = [_looked(job, parent, one) for one in _reads(parent.agent, started, group)]
+    looks = [_looked(job, parent, one, started) for one in _reads(parent.agent, started, group)]
     for fate in (Fate.HANDLED, Fate.UNKNOWN):
         answers = [one for one in looks if one.fate is fate]
         if answers:
@@ -76,7 +76,7 @@ def of_python(job: Job, parent: JobProcess, child: JobProcess) -> StatusFlow:
 _latest: list[tuple[Job, int, tuple[SourceFile, ...]]] = []  # each failed rank of a job is asked about
 
 
-_looks: dict[tuple[str, tuple[Frame, ...]], StatusFlow] = {}  # of that process
+_looks: dict[tuple[str, tuple[Frame, ...], tuple[Frame, ...]], StatusFlow] = {}  # of that process
 
 
 def _sources(job: Job, process: JobProcess) -> tuple[SourceFile, ...]:
@@ -104,16 +104,16 @@ def _reads(parent: AgentData, started: LifecycleEvent, group: set[str]) -> list[
     return [one for one in parent.events if one.kind == READ and _is_about(one, started, group)]
 
 
-def _looked(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
+def _looked(job: Job, process: JobProcess, read: LifecycleEvent, started: LifecycleEvent) -> StatusFlow:
     """As _look: of many ranks that one line waits for each is asked about with the looks at all of them."""
     _sources(job, process)
-    key = read.text.partition("how=")[2], read.path
+    key = read.text.partition("how=")[2], read.path, started.path
     if key not in _looks:
-        _looks[key] = _look(job, process, read)
+        _looks[key] = _look(job, process, read, started)
     return _looks[key]
 
 
-def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
+def _look(job: Job, process: JobProcess, read: LifecycleEvent, started: LifecycleEvent) -> StatusFlow:
     """Returns what one look at the code says of it; DROPPED where what it gave went nowhere."""
     said = words(read.text)
     how = said.get("how", "")
@@ -139,7 +139,9 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
     if not frames or imported:
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
     sources = _sources(job, process)
-    found = code_leads_to(job.sources.file(frames[0].file), frames[0].line, how, sources)
+    ways = user_frames(started.path, agent_folder=folder) if not _came_good(job, process, started) else ()
+    starts = [(job.sources.file(one.file), one.line) for one in ways]
+    found = code_leads_to(job.sources.file(frames[0].file), frames[0].line, how, sources, starts)
     if found is Consequence.ACTED_ON and (lost := _in_a_future(process, read)) is not None:
         return _unasked(job, lost)  # what it did was to raise
     if found is Consequence.ACTED_ON:
@@ -150,6 +152,14 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent) -> StatusFlow:
         how=_SAID if found else "",
         recorded=found is Consequence.RECORDED,
     )
+
+
+def _came_good(job: Job, parent: JobProcess, started: LifecycleEvent) -> bool:
+    """Whether the same line started another child, and that one ended well: the failure was answered."""
+    others = (one for one in _events(parent, "child") if one.path == started.path)
+    pids = (words(one.text).get("pid", "") for one in others)
+    ends = (job.of_pid(int(pid)) for pid in pids if pid.isdigit())
+    return any(one is not None and one.end.exit_code == 0 for one in ends)
 
 
 def _unasked(job: Job, lost: ExceptionRecord) -> StatusFlow:

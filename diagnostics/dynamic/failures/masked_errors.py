@@ -30,6 +30,7 @@ from diagnostics.static.program.exception_flow import (
     training_loops,
     with_around,
 )
+from diagnostics.static.program.open_writes import writes_from
 from diagnostics.static.program.unwinding import unwinds
 
 # Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
@@ -78,7 +79,7 @@ def hidden_error(job: Job, process: JobProcess) -> MaskedError | None:
     if uncaught is not None and left is not None and not CONTROL.search(uncaught.type):
         hiding = _own_frame(process, left)
         return MaskedError(process=process, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
-    unsaved = _unsaved(process)
+    unsaved = _unsaved(job, process)
     if unsaved is not None:
         return MaskedError(
             process=process, raised=unsaved, hiding=None, missing="the file that it was to write", certain=True
@@ -211,11 +212,14 @@ def ends_training(job: Job, process: JobProcess, raised: ExceptionRecord) -> boo
     return any(in_training_loop(job.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
 
 
-def _unsaved(process: JobProcess) -> ExceptionRecord | None:
+def _unsaved(job: Job, process: JobProcess) -> ExceptionRecord | None:
     """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
     saves = [load for load in process.loads if load.function in _SAVING]
     failed = {load.path[:1] for load in saves if load.path}
     for raised in reversed(process.raised):
+        unwritten = raised.how is ExceptionSource.UNASKED and not CONTROL.search(raised.type)
+        if unwritten and any(writes_from(job.sources.file(one.file), one.line) for one in raised.user_path):
+            return raised
         lost = raised.how in (ExceptionSource.THREAD, ExceptionSource.UNASKED)
         if lost and raised.user_path and any(raised.user_path[0] == frame for path in failed for frame in path):
             return raised

@@ -1,4 +1,4 @@
-"""Which statement of a function leaves a file half written when it is cut off at a line: an open file, a save. Pure."""
+"""Which file a function leaves unwritten, or half written, when it is cut off at a line: an open file, a save. Pure."""
 
 from __future__ import annotations
 
@@ -22,6 +22,17 @@ def writes_at(source: SourceFile, line: int) -> bool:
         for item in node.items
     )
     return opened or any(isinstance(node, ast.Call) and last_name(node) in _SAVES for node in around)
+
+
+def writes_from(source: SourceFile, line: int) -> bool:
+    """Whether the function of the line writes a file in it or further down: what is cut off there is never written."""
+    function = source.function_at(line)
+    if function is None:
+        return False
+    return writes_at(source, line) or any(
+        (isinstance(node, ast.Call) and (last_name(node) in _SAVES or _opens_to_write(node)) and node.lineno >= line)
+        for node in walk(function)
+    )
 
 
 def loops_at(source: SourceFile, line: int) -> bool:
