@@ -110,6 +110,32 @@ def test_training_that_ended_in_a_future_that_nobody_asked_is_told_at_the_call_t
     assert (found.locations if found is not None else None) == expected
 
 
+IN_A_POOL = """\
+def write(state, path):
+    arrays = {name: value.numpy() for name, value in state.items()}
+    np.savez(path, **arrays)
+def push(state, path):
+    np.savez(path, **state)
+    session.post(URL, state)
+def main():
+    job = pool.submit(write, model.state_dict(), "a.npz")
+"""
+
+
+@pytest.mark.parametrize(("line", "expected"), [(2, ("train.py:2",)), (3, ("train.py:3",)), (6, None)])
+def test_a_future_that_nobody_asked_and_that_failed_before_it_wrote_its_file_is_told(
+    line: int, expected: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/train.py"
+    path = (frame(f"{file}:{line}", "write"),)
+    lost = replace(raised("TypeError: BFloat16", how=ExceptionSource.UNASKED), path=path, user_path=path)
+    process = a_process(agent=agent(*made("optimizer", place=f"{file}:8"), steps=3), raised=(lost,))
+    found = failure_hidden_in_rank.match(a_job(process, code=0, cwd=tmp_path, files={"train.py": IN_A_POOL}))
+    assert (found.locations[:1] if found is not None else None) == expected
+    if found is not None:
+        assert found.finding.title.endswith("and ended with 0; missing: the file that it was to write")
+
+
 SWALLOWED = """\
 def epoch(model, loader, optimizer):
     for x in loader:
