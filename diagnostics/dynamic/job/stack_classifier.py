@@ -100,6 +100,12 @@ def is_bootstrapped(frames: Sequence[Frame]) -> bool:
     return any(_PROCESS.search(frame.file) and frame.function.endswith("_bootstrap") for frame in frames)
 
 
+def since_start(frames: Sequence[Frame]) -> Sequence[Frame]:
+    """Returns what a process of multiprocessing does itself: a fork has its parent's frames on its stack as well."""
+    first = next((at for at, one in enumerate(frames) if is_bootstrapped((one,))), None)
+    return frames if first is None else frames[:first]
+
+
 def joins(frames: Sequence[Frame]) -> bool:
     """Whether it waits for processes that it started."""
     return any(

@@ -17,6 +17,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.observations import ProcessObservations, observations_of
+from diagnostics.dynamic.job.stack_classifier import since_start
 from diagnostics.dynamic.stall.blocking_lines import Loop, LoopExit, loop_at, loop_exit, nap_of
 from diagnostics.dynamic.stall.wait_patterns import WaitPattern, by_call, by_frames, by_source
 from diagnostics.static.program.source_file import SourceFile
@@ -42,6 +43,7 @@ class WaitKind(StrEnum):
     LOOP = "loop"
     LOCK = "lock"
     QUEUE = "queue"
+    UNREAD = "unread"
     EVENT = "event"
     THREAD = "thread"
     PIPE = "pipe"
@@ -87,6 +89,7 @@ class WaitCause:
 def wait_cause(job: Job, process: JobProcess, stack: Sequence[Frame]) -> WaitCause:
     """Returns what a process waits for, as far as it can be told from the process alone."""
     looks = observations_of(job, process)
+    stack = since_start(stack) or stack
     found = user_frames(stack, agent_folder=process.agent_folder)
     own = tuple(one for one in found if not one.file.startswith("<"))  # a `python -c` has no line to show
     frame = own[0] if own else None
@@ -226,6 +229,8 @@ _ADVICE = {
     WaitKind.PIPE: "see whether the process at the other end lives, and give the wait a timeout",
     WaitKind.NETWORK: "give the request a timeout, and let one rank download before the others go on",
     WaitKind.FILE: "see what the file is (a FIFO without a writer, a mount that does not answer)",
+    WaitKind.UNREAD: "get() everything out of the queue before join(): a process that has put more into it than a pipe "
+    "takes ends only when that was read",
     WaitKind.SLEEP: "see why the rank sleeps here while its peers go on",
     WaitKind.NATIVE: "see how long this call may take on this much data, and whether every rank makes it",
     WaitKind.IMPORT: "import the module before threads are started",
@@ -234,7 +239,10 @@ _ADVICE = {
 
 def advice(reason: WaitCause | None, line: str) -> str:
     """Returns what to do, beginning with the line."""
-    known = _ADVICE.get(reason.kind) if reason is not None else None
+    kind = reason.kind if reason is not None else None
+    if reason is not None and reason.heart is WaitKind.UNREAD:
+        kind = reason.heart
+    known = _ADVICE.get(kind) if kind is not None else None
     if known is None:
         return f"look at what {line or 'the rank'} waits for, and whether every rank reaches it"
     return f"{line}: {known}" if line else known

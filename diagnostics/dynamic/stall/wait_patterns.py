@@ -40,6 +40,8 @@ _FRAMES: tuple[tuple[re.Pattern[str], re.Pattern[str], WaitPattern], ...] = tupl
     for file, function, word in (
         (r"/(?:pdb|bdb|cmd)\.py$|/IPython/|/ipdb/|/debugpy/|/pudb/", r"", _word(
             "debugger", "is at the prompt of a debugger", proof=True)),
+        (r"/multiprocessing/queues\.py$", r"_finalize_join$|join_thread$", _word(
+            "unread", "waits at its end until what it put into a queue is read")),
         (r"/torch/utils/data/dataloader\.py$", r"_try_get_data|_get_data|_next_data|_shutdown_workers", _WORKER),
         (r"/filelock/|/portalocker/|/fasteners/|/oslo_concurrency/", r"", _FILE_LOCK),
         (r"/torch/utils/file_baton\.py$", r"wait", _word(
