@@ -221,6 +221,29 @@ def test_a_child_is_followed_through_a_shell_to_what_it_reads(tmp_path: Path) ->
     assert match.locations[:2] == ("train.py:16", "tool.py:1")
 
 
+def test_a_fork_that_waits_for_its_queue_to_be_read_is_told_at_the_join_and_not_where_it_was_started(
+    tmp_path: Path,
+) -> None:
+    child_at_its_end = (
+        lib("threading.py:1119", "Thread.join"),
+        lib("multiprocessing/queues.py:199", "Queue._finalize_join"),
+        lib("multiprocessing/process.py:317", "BaseProcess._bootstrap"),
+        lib("multiprocessing/process.py:121", "BaseProcess.start"),
+        at(tmp_path, "train.py:16"),  # its parent's line, where it was forked
+    )
+    join = lib("multiprocessing/popen_fork.py:43", "Popen.wait"), lib("multiprocessing/process.py:149", "join")
+    forked = child(301, *child_at_its_end, agent=agent(pid=301, forked_from=101), samples=looks(syscall="futex"))
+    waits = rank(1, *join, at(tmp_path, "train.py:17"), samples=looks(syscall="wait4 301"))
+    job = hung(tmp_path, rank(0, *BARRIER), waits, forked, files={"train.py": SOURCE})
+    assert reason(job).endswith("waits at its end until what it put into a queue is read")
+    match = rank_outside_collectives.match(job)
+    assert match is not None
+    assert match.locations[0] == "train.py:17"
+    assert "train.py:16" not in match.locations
+    assert match.finding.fix is not None
+    assert match.finding.fix.text.startswith("train.py:17: get() everything out of the queue before join()")
+
+
 def test_who_has_a_locked_file_open_too_is_named(tmp_path: Path) -> None:
     capture = '{"state": "S", "files": ["/data/cache.lock"]}'
     holder = rank(0, *BARRIER, at(tmp_path, "train.py:30"))
