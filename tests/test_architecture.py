@@ -42,6 +42,8 @@ ARROWS = {
     "static/execution": "s/program",
     "static/executed": "agent/shared s/program s/execution",
     "static/executed/models": "s/execution s/executed",
+    "static/executed/checkpoints": "s/program s/execution s/executed",
+    "static/executed/loading": "s/program s/execution s/executed",
     "static/executed/steps": "agent/shared s/program s/execution s/executed",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
     "dynamic/job": "machine record s/program",
@@ -104,7 +106,8 @@ ARROWS = {
     "audit/autograd": (
         "audit s/program s/autograd s/torch_code s/execution s/executed s/executed/models s/executed/steps"
     ),
-    "audit/devices": "audit s/program s/dataflow s/torch_code s/execution s/executed",
+    "audit/devices": "audit s/program s/dataflow s/torch_code s/execution s/executed s/executed/loading",
+    "audit/checkpoints": "audit s/program s/dataflow s/torch_code s/execution s/executed s/executed/checkpoints",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
     "editor": "audit s/program",
