@@ -96,7 +96,8 @@ ARROWS = {
         "s/executed/models"
     ),
     "audit/setup": (
-        "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed s/executed/steps"
+        "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed s/executed/models "
+        "s/executed/steps"
     ),
     "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed "
     "s/executed/models s/executed/steps",
