@@ -34,7 +34,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.torch_code.loader_workers import LoaderWorkers, loaders, made_by
+from diagnostics.static.torch_code.loader_workers import LoaderWorkers, loaders, loaders_of, made_by
 from diagnostics.static.torch_code.module_classes import ModuleClass, class_tree, methods, own_attribute
 
 CODE = "A413"
@@ -64,7 +64,7 @@ def _changed(file: ProjectFile, project: Project, loader: LoaderWorkers, known: 
                for set_ in [_set_by(method, read)] if set_ is not None}  # fmt: skip
     for function in project.functions_in(file) if read else ():
         for loop in function.nodes_of((ast.For, ast.While)):
-            if _makes(loop, function, loader, project, _DEPTH):
+            if any(_makes(loop, function, one, project, _DEPTH) for one in loaders_of(known, project)):
                 continue
             found = next(_changes_in(loop, function, setters, set(read), known, project, _DEPTH), None)
             if found is None or not _goes_round(loop, function, project):
