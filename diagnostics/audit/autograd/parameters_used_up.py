@@ -2,10 +2,10 @@
 
 What it does: flags a name or attribute that holds `model.parameters()`, a `filter(...)` or a generator over parameters,
 and that is used again behind what has gone through it: an optimizer, clip_grad_norm_, a loop, a sum; and one that is
-made before a loop and gone through in each round of it.
+made before a loop and gone through in each of its rounds.
 
-Why it matters: an iterator gives its items once. Clipping over an empty one clips nothing and says that the norm is 0; a
-second optimizer raises that it got no parameters; an average over it never moves.
+Why it matters: an iterator gives its items once. Clipping over an empty one clips nothing and says that the norm is 0;
+a second optimizer raises that it got no parameters; an average over it never moves.
 
 Bad:
 
@@ -45,7 +45,7 @@ _LAZY = frozenset(["filter", "map", "itertools.chain", "itertools.chain.from_ite
 _COLLECTS = frozenset(["list", "tuple", "sum", "sorted", "max", "min", "any", "all", "set", "dict"])
 _PAIRS = frozenset(["zip", "enumerate", "reversed"])
 _CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "get_total_norm"])
-_OPTIMIZER = re.compile(r"^(?:\w*(?:Adam|SGD|Lion|LAMB|Lamb|Adagrad|RMSprop|Adafactor|Adadelta|Muon)\w*)$")
+_OPTIMIZER = re.compile(r"Adam|SGD|Lion|LAMB|Lamb|Adagrad|RMSprop|Adafactor|Adadelta|Muon")
 _PARAMETERS = re.compile(r"parameters\(")
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
@@ -98,7 +98,7 @@ def _uses(name: str, function: Function, where: Function) -> Iterator[_Use]:
             called = last_name(node.func)
             given = [*node.args[:1], *(one.value for one in node.keywords if one.arg in ("params", "parameters"))]
             is_method = isinstance(node.func, ast.Attribute) and called in _COLLECTS
-            kind = "clip" if called in _CLIPS else "optimizer" if _OPTIMIZER.match(called) else "collects"
+            kind = "clip" if called in _CLIPS else "optimizer" if _OPTIMIZER.search(called) else "collects"
             if (kind != "collects" or (called in _COLLECTS and not is_method)) and any(_is(one, name) for one in given):
                 found.append(_Use(node, where, kind))
         elif isinstance(node, (ast.For, ast.comprehension)):

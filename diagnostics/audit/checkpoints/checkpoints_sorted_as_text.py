@@ -3,8 +3,8 @@
 What it does: flags `sorted`, `max` and `.sort()` without a key over listed files of a prefix like "step_", of which the
 first or last is taken, where the program writes files of that prefix with a number of no fixed width behind it.
 
-Why it matters: as a text, "step_9750" comes behind "step_10000". A run goes on from an old checkpoint without a word, and
-a rotation that keeps the last three deletes the newest.
+Why it matters: as a text, "step_9750" comes behind "step_10000". A run goes on from an old checkpoint unnoticed, and a
+rotation that keeps the last three deletes the newest.
 
 Bad:
 
@@ -40,8 +40,8 @@ _LISTS = frozenset(["listdir", "glob", "iglob", "iterdir", "scandir", "rglob"])
 _AS_NUMBERS = frozenset(["int", "float", "getmtime", "stat"])  # what is sorted is then no text
 _PREFIX = re.compile(r"[A-Za-z]\w*[-_=.]?$")
 _COUNTS = re.compile(r"step|epoch|iter|update|round|count|num|^i$|^idx$|^n$", re.IGNORECASE)
-_WIDTH = re.compile(r"0?\d+d?$|0\d+")
-_FORMATTED = re.compile(r"([A-Za-z]\w*[-_=.]?)(?:\{(\w*)\}|%d)")
+_WIDTH = re.compile(r"\d{1,4}d?$|0\d")
+_FORMATTED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]\w*[-_=.]?)(?:\{(\w*)\}|%d)")
 _SAME_ITEMS = frozenset(["list", "tuple", "reversed", "map", "filter"])
 
 
@@ -124,11 +124,10 @@ def _numbered(node: ast.AST) -> Iterator[tuple[str, bool]]:
                 width = ast.unparse(value.format_spec) if value.format_spec is not None else ""
                 yield prefix, bool(_WIDTH.search(width.strip("f'\""))) or "zfill" in ast.unparse(value.value)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        text = node.func.value.value if isinstance(node.func.value, ast.Constant) else ""
-        if isinstance(text, str) and any(
-            _is_count(one) for one in (*node.args, *(each.value for each in node.keywords))
-        ):
-            yield from ((one[1].rpartition("/")[2], False) for one in _FORMATTED.finditer(text))
+        pattern = node.func.value.value if isinstance(node.func.value, ast.Constant) else ""
+        given = (*node.args, *(each.value for each in node.keywords))
+        if isinstance(pattern, str) and any(_is_count(one) for one in given):
+            yield from ((one[1], False) for one in _FORMATTED.finditer(pattern))
     elif isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
         text = node.left.value
         if isinstance(node.op, ast.Mod) and any(_is_count(one) for one in getattr(node.right, "elts", [node.right])):
@@ -179,9 +178,10 @@ def _is_cut(name: str, function: Function, project: Project, depth: int) -> bool
         pops = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
         if pops and ast.unparse(node.func.value) == name:  # type: ignore[attr-defined]
             return True
-        if isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) == name and depth > 0:
-            if any(_is_chosen_from(one, caller, project, depth - 1) for one, caller in project.callers(function)[:6]):
-                return True
+        given = isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) == name
+        callers = project.callers(function)[:6] if given and depth > 0 else ()
+        if any(_is_chosen_from(one, caller, project, depth - 1) for one, caller in callers):
+            return True
     return False
 
 

@@ -77,8 +77,8 @@ def _changed(file: ProjectFile, project: Project, loader: LoaderWorkers, known: 
             yield violation(
                 project.file_with(where),
                 node,
-                f"{known.syntax.name}.{attribute} is changed here, and the loader's persistent workers keep the copy of "
-                "the data set from before the first epoch: they never see it",
+                f"{known.syntax.name}.{attribute} is changed here, and the loader's persistent workers keep the copy "
+                "of the data set from before the first epoch: they never see it",
                 "share_memory_() of a tensor, or multiprocessing.Value, that is filled; or persistent_workers=False",
                 steps=tuple(steps),
                 confidence=Confidence.LIKELY,
@@ -132,11 +132,11 @@ def _changes_in(
     around: ast.AST, function: Function, setters: dict[str, tuple[ModuleClass, tuple[str, ast.AST]]], read: set[str],
     known: ModuleClass, project: Project, depth: int,
 ) -> Iterator[tuple[ast.AST, Function, str, tuple[ModuleClass, tuple[str, ast.AST]] | None]]:  # fmt: skip
-    """Yields (where, function, attribute, its setter) for the changes of the data set in a loop, also by what it calls."""
+    """Yields (where, function, attribute, its setter) for what changes the data set in a loop, or in what it calls."""
     for node in walk(around):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in setters:
+            setter = setters[node.func.attr]
             if _is_of(node.func.value, function, known, project):
-                setter = setters[node.func.attr]
                 yield node, function, setter[1][0], setter
                 continue
         if isinstance(node, ast.Assign):

@@ -106,7 +106,7 @@ def _saved(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 call,
                 "async_save() comes back before anything is written, and its future is dropped: nobody hears of a "
                 "write that fails, and the next save, or the end of the process, does not wait for it",
-                "keep the future, and call result() on it before the next save and before the process group is destroyed",
+                "keep the future, and call result() on it before the next save and the end of the process group",
                 confidence=Confidence.LIKELY,
             )
 

@@ -4,8 +4,8 @@ What it does: flags these statements in the `finally` of a `try` that trains, wh
 with every error.
 
 Why it matters: they replace the exception that is on its way, whatever it is: a CUDA error, a full disk, Ctrl-C, the
-SystemExit of a time limit. The function comes back as after a training that went well, half a result is written, and the
-process ends with code 0.
+SystemExit of a time limit. The function comes back as after a training that went well, half a result is written, and
+the process ends with code 0.
 
 Bad:
 

@@ -4,7 +4,8 @@ What it does: flags `$name` with one `$` in a recipe that starts a training, whe
 one letter.
 
 Why it matters: make reads `$first` as the value of its variable `f`, which is empty, and then "irst". Each node is told
-to meet at a host "irst", each rank its number is "ank": the rendezvous fails, or a folder of a wrong name is written to.
+to meet at a host "irst", each rank its number is "ank": the rendezvous fails, or a folder of a wrong name is written
+to.
 
 Bad:
 
@@ -58,7 +59,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             file=file,
             line=line,
             column=column,
-            title=f"make reads ${name} as its variable '{name[0]}' and then '{name[1:]}': the shell never sees the name",
+            title=f"make reads ${name} as its variable '{name[0]}' and then '{name[1:]}': no shell sees the name",
             fix=f"$${name}" + ("" if is_set else f" of the shell, or $({name}) of make"),
             confidence=Confidence.CONFIRMED if is_set else Confidence.LIKELY,
         )

@@ -1,10 +1,11 @@
 """A number in a YAML file is read as a text by PyYAML: `lr: 1e-4`.
 
-What it does: flags rates, weights and tolerances in YAML files that are written with an exponent and without a point, or
-without a sign in the exponent, in a project that reads YAML by PyYAML and never makes a number of them.
+What it does: flags rates, weights and tolerances in YAML files that are written with an exponent and without a point,
+or without a sign in the exponent, in a project that reads YAML by PyYAML and never makes a number of them.
 
-Why it matters: YAML 1.1, which PyYAML reads, knows 1.0e-4 as a number and 1e-4 as a text. An optimizer that is built with
-it raises TypeError ('<=' not supported between instances of 'float' and 'str'); a comparison or a product raises later.
+Why it matters: YAML 1.1, which PyYAML reads, knows 1.0e-4 as a number and 1e-4 as a text. An optimizer that is built
+with it raises TypeError ('<=' not supported between instances of 'float' and 'str'); a comparison or a product raises
+later.
 
 Bad:
 
@@ -14,8 +15,9 @@ Good:
 
     lr: 1.0e-4
 
-What it cannot see: which file is read with which library. Projects that use OmegaConf, Hydra, ruamel.yaml, jsonargparse,
-pydantic or another reader that makes numbers of texts are left alone, and keys that are handed to `float()`.
+What it cannot see: which file is read with which library. Projects that use OmegaConf, Hydra, ruamel.yaml,
+jsonargparse, pydantic or another reader that makes numbers of texts are left alone, and keys that are handed to
+`float()`.
 """
 
 from __future__ import annotations
@@ -45,9 +47,10 @@ _KEYS = re.compile(
 )
 _READERS = frozenset(["yaml.safe_load", "yaml.load", "yaml.full_load", "yaml.unsafe_load", "yaml.load_all"])
 _OTHER_READERS = frozenset(
-    ["omegaconf", "OmegaConf", "hydra", "ruamel", "jsonargparse", "LightningCLI", "pydantic", "dacite", "HfArgumentParser",
-     "add_implicit_resolver", "literal_eval", "yacs", "CfgNode", "fvcore", "mmengine", "mmcv", "detectron2",
-     "set_defaults", "simple_parsing", "pyrallis", "draccus", "strictyaml", "confuse", "dynaconf", "marshmallow",
+    ["omegaconf", "OmegaConf", "hydra", "ruamel", "jsonargparse", "LightningCLI", "pydantic", "dacite",
+     "HfArgumentParser", "add_implicit_resolver", "literal_eval", "yacs", "CfgNode", "fvcore", "mmengine",
+     "mmcv", "detectron2", "set_defaults", "simple_parsing", "pyrallis", "draccus", "strictyaml", "confuse", "dynaconf",
+     "marshmallow",
      "cattrs", "tyro", "chanfig"]
 )  # fmt: skip
 _KUBERNETES = frozenset(["apiVersion", "services", "jobs", "on"])
@@ -72,8 +75,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 file=file,
                 line=line_of(value),
                 column=column_of(value),
-                title=f"PyYAML reads {value.value} as the text '{value.value}', not as a number: {key} is of no use to an "
-                "optimizer",
+                title=f"PyYAML reads {value.value} as the text '{value.value}', not as a number: {key} is of no use to "
+                "an optimizer",
                 fix=f"{key}: {_with_point(value.value)}",
                 steps=(ExplanationStep(place=read, text="YAML is read by PyYAML here"),),
                 confidence=Confidence.LIKELY,

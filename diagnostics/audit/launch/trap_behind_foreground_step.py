@@ -4,7 +4,8 @@ What it does: flags scripts with `#SBATCH --signal=B:USR1@300`, which has Slurm 
 `trap` for it, and a training that is neither put in the background and waited for, nor started by `exec`.
 
 Why it matters: a shell runs a trap only when its foreground command has ended. The training goes on until the time
-limit kills it, the trap comes too late or never, and the checkpoint and the requeue that were its purpose do not happen.
+limit kills it, the trap comes too late or never, and the checkpoint and the requeue that were its purpose do not
+happen.
 
 Bad:
 

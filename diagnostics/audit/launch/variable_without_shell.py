@@ -1,10 +1,10 @@
 """A launch line with `$NAME` is run by no shell: the program is given the letters.
 
-What it does: flags `$NAME` and `${NAME}` in `command` and `args` of a Kubernetes container that starts a training, and in
-the exec form of CMD, ENTRYPOINT and RUN in a Dockerfile, where the program is not a shell.
+What it does: flags `$NAME` and `${NAME}` in `command` and `args` of a Kubernetes container that starts a training, and
+in the exec form of CMD, ENTRYPOINT and RUN in a Dockerfile, where the program is not a shell.
 
-Why it matters: Kubernetes puts values in place of `$(NAME)` only, and Docker's exec form in place of nothing. torchrun is
-told to meet at a host of the name "$LEADER", or that its number is "$NODE_RANK", and ends, or waits for nobody.
+Why it matters: Kubernetes puts values in place of `$(NAME)` only, and Docker's exec form in place of nothing. torchrun
+is told to meet at a host of the name "$LEADER", or that its number is "$NODE_RANK", and ends, or waits for nobody.
 
 Bad:
 
@@ -99,7 +99,7 @@ def _hit(file: ProjectFile, line: int, column: int, name: str, who: str, instead
         file=file,
         line=line,
         column=max(column, 1),
-        title=f"no shell reads this line, and {who} puts nothing in place of ${name}: the program is given these letters",
+        title=f"no shell reads this line, and {who} puts nothing in place of ${name}: the program gets the letters",
         fix=f"{instead}, or a shell that expands it",
         confidence=Confidence.LIKELY,
     )

@@ -4,8 +4,8 @@ What it does: flags attributes that `prepare_data`, or a method that it calls, s
 that another method reads.
 
 Why it matters: Lightning calls prepare_data in one process of a machine, so that a download is made once. The other
-ranks do not have the attribute: setup() raises AttributeError there, while rank 0 waits for them; or they go on with the
-placeholder of `__init__`.
+ranks do not have the attribute: setup() raises AttributeError there, while rank 0 waits for them; or they go on with
+the placeholder of `__init__`.
 
 Bad:
 
@@ -67,8 +67,9 @@ def _alone(
         for attribute, node, _ in _set_in(method):
             if attribute in told or _is_set_elsewhere(attribute, lineage, called):
                 continue
-            read = next(((kind, node) for kind in lineage for one in methods(kind.syntax) if one.name not in called
-                         for node in walk(one) if own_attribute(node) == attribute and _is_read(node)), None)  # fmt: skip
+            readers = ((kind, one) for kind in lineage for one in methods(kind.syntax) if one.name not in called)
+            read = next(((kind, node) for kind, one in readers for node in walk(one)
+                         if own_attribute(node) == attribute and _is_read(node)), None)  # fmt: skip
             if read is not None:
                 told.add(attribute)
                 yield violation(
@@ -91,13 +92,12 @@ def _own_calls(method: ast.FunctionDef) -> Iterator[str]:
 def _set_in(method: ast.FunctionDef) -> Iterator[tuple[str, ast.stmt, ast.expr]]:
     """Yields (attribute, where, value) for each attribute of self that a method sets."""
     for node in walk(method):
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, (ast.AnnAssign, ast.AugAssign)) and node.value is not None:
-            targets = [node.target]
-        for target in targets:
+        if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
                 if attribute := own_attribute(one):
-                    yield attribute, node, node.value  # type: ignore[misc,union-attr] # one of these
+                    yield attribute, node, node.value
 
 
 def _is_set_elsewhere(attribute: str, lineage: list[ModuleClass], called: set[str]) -> bool:

@@ -4,7 +4,8 @@ What it does: runs each script on values that are not known, and flags a Distrib
 the world, which is its default, where `parallelize_module` cuts the model over ranks.
 
 Why it matters: the ranks of a tensor-parallel group add up their parts of one activation, and need one batch for that.
-With other samples on each, parts of different samples are added: the loss goes down for a while, and the model is wrong.
+With other samples on each, parts of different samples are added: the loss goes down for a while, and the model is
+wrong.
 
 Bad:
 

@@ -1,4 +1,4 @@
-"""hash() of a text decides something, and is another number in each process.
+"""What is decided by hash() of a text, which is another number in each process.
 
 What it does: flags `hash(text) % n` and `hash(text) & mask` in a program of several ranks, where what is hashed is
 surely a text.
@@ -15,8 +15,8 @@ Good:
 
     held_out = [name for name in names if zlib.crc32(name.encode()) % 20 == 0]
 
-What it cannot see: texts that nothing in the program says are texts; numbers are hashed alike everywhere. PYTHONHASHSEED
-in a launch file or in the program takes it back.
+What it cannot see: texts that nothing in the program says are texts; numbers are hashed alike everywhere.
+PYTHONHASHSEED in a launch file or in the program takes it back.
 """
 
 from __future__ import annotations
@@ -107,8 +107,8 @@ def _is_declared(name: str, function: Function) -> bool:
     if not isinstance(arguments, ast.arguments):
         return False
     every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return any(one.arg == name and one.annotation is not None and ast.unparse(one.annotation) in ("str", "Path", "bytes")
-               for one in every)  # fmt: skip
+    declared = [one.annotation for one in every if one.arg == name and one.annotation is not None]
+    return any(ast.unparse(one) in ("str", "Path", "bytes") for one in declared)
 
 
 def _looks_like_text(value: ast.expr, function: Function, project: Project) -> bool:

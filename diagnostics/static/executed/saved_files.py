@@ -271,13 +271,14 @@ def _has_key(saved: Value | None, key: Value) -> bool:
 
 
 def _unrenamed(state: Value | None, load: Event) -> Value | None:
-    """Returns the state whose items a dict was made of, one by one, with keys that nothing but methods of texts changes."""
+    """Returns the state whose items a dict was made of, where nothing but methods of texts changes its keys."""
     if not isinstance(state, Mapped) or set(state.fields) != {ANY_KEY}:
         return state
     for function in {load.function, *(one.function for one in load.frames)}:
         for node in function.nodes_of((ast.DictComp, ast.Assign)):
-            keys = [node.key] if isinstance(node, ast.DictComp) else [
-                target.slice for target in getattr(node, "targets", ()) if isinstance(target, ast.Subscript)]  # fmt: skip
+            targets = getattr(node, "targets", ())
+            keys = [one.slice for one in targets if isinstance(one, ast.Subscript)]
+            keys += [node.key] if isinstance(node, ast.DictComp) else []
             if any(isinstance(one, ast.Slice) for key in keys for one in ast.walk(key)):
                 return None  # `state[key[7:]] = value`
     found = [one for one in sources(state) if isinstance(one, Made)]

@@ -19,7 +19,8 @@ from diagnostics.static.program.project_file import ProjectFile
 MOST_SCRIPTS, MOST_ENTRIES = 60, 200
 _FRAMES = 4000  # of Python, for a program that calls MOST_DEPTH functions in expressions and loops
 WORDS = frozenset(["init_process_group", "DistributedDataParallel", "DistributedSampler", "fully_shard", "GradScaler",
-                   "optim", "FullyShardedDataParallel", "all_reduce", "multiprocessing", "DataLoader", "deepspeed"])  # fmt: skip
+                   "optim", "FullyShardedDataParallel", "all_reduce", "multiprocessing", "DataLoader",
+                   "deepspeed"])  # fmt: skip
 
 
 @dataclass(slots=True)

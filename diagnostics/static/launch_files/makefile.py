@@ -12,7 +12,7 @@ _SHELL = re.compile(r"^[ \t]*SHELL[ \t]*[:?]?=[ \t]*(?:\S*/)?(\w+)", re.MULTILIN
 _FLAGS = re.compile(r"^\.SHELLFLAGS[ \t]*[:?]?=(.*)$", re.MULTILINE)
 _FUNCTION = re.compile(r"\$\(\w+\s[^()]*(?:\([^()]*\)[^()]*)*\)")
 _LONG_NAME = re.compile(r"(?<!\$)(?:\$\$)*\$([A-Za-z])(\w+)")
-_DEFINED = re.compile(r"^(?:override\s+|export\s+)?([A-Za-z])[ \t]*(?:[:?+!]?=|::=)", re.MULTILINE)
+_DEFINED = re.compile(r"^(?:override[ \t]{1,9}|export[ \t]{1,9})?([A-Za-z])[ \t]{0,99}(?:[:?+!]?=|::=)", re.MULTILINE)
 _IGNORES = re.compile(r"^\.IGNORE\s*:", re.MULTILINE)
 
 

@@ -43,11 +43,9 @@ def _optimizer_asked(value: Value) -> Made | None:
     """Returns the optimizer whose own state_dict() a value is, or that will be asked for it by the load."""
     if isinstance(value, Made):
         owner = value.owner if value.name == ".state_dict" else value
-        return owner if _is_optimizer(owner) else None  # type: ignore[return-value] # asked for
-    if isinstance(value, Instance):
-        return next((value.fields[name] for name in _asked_by(value.kind.kind)
-                     if _is_optimizer(value.fields.get(name))), None)  # type: ignore[misc] # fmt: skip
-    return None
+        return owner if isinstance(owner, Made) and _is_optimizer(owner) else None
+    held = [value.fields.get(name) for name in _asked_by(value.kind.kind)] if isinstance(value, Instance) else []
+    return next((one for one in held if isinstance(one, Made) and _is_optimizer(one)), None)
 
 
 def _asked_by(kind: ast.ClassDef) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Const, Made, Mapped, Value, options, sources
 
 _COPY = "copy.deepcopy"
-_AVERAGES = re.compile(r"(?:^|\.|_)(?:\w*EMA|\w*[Ee]ma|AveragedModel|\w*MovingAverage)$")
+_AVERAGES = ("EMA", "Ema", "ema", "AveragedModel", "MovingAverage")
 _SCHEDULES = "torch.optim.lr_scheduler."
 _CHANGES = frozenset(
     [".lerp_", ".mul_", ".add_", ".copy_", ".sub_", "set data", ".update", ".update_parameters", ".step"]
@@ -73,7 +72,7 @@ def _states(saved: Event) -> Iterator[tuple[str, Made]]:
 def _is_kept_up(owner: Made) -> bool:
     if owner.name.startswith(_SCHEDULES):
         return "last_epoch" not in owner.keywords
-    return owner.name == _COPY or _AVERAGES.search(owner.name) is not None
+    return owner.name == _COPY or owner.name.endswith(_AVERAGES)
 
 
 def _is_optimizer(value: Value | None) -> bool:

@@ -18,7 +18,7 @@ _OWN = frozenset([".generate", ".prepare", ".setup_dataloaders", LOADER])
 
 
 def exchanged_by_own_keys(execution: Execution) -> Iterator[tuple[Event, ast.Call, Event, Guard]]:
-    """Yields (loop over the keys of a dict, exchange in it, what brings a key in, the test of the rank's own samples)."""
+    """Yields (loop over the keys of a dict, exchange in it, what brings a key in, the test of own samples)."""
     for loop in execution.named("iterate"):
         table = _table(loop.owner) or _table_of_pairs(loop, execution)
         call = _exchange(loop.node) if table is not None else None
@@ -85,7 +85,8 @@ def _own_test(event: Event) -> Guard | None:
     for guard in event.guards:
         found = [one for one in sources(guard.test) if isinstance(one, Made)]
         counts = any(one.name == "%" for one in found)
-        if not guard.handler and not counts and any(one.name in _OWN for one in found):
-            if not any(one.name.rpartition(".")[2] in _MEETS for one in found):
-                return guard
+        own = any(one.name in _OWN for one in found)
+        agreed = any(one.name.rpartition(".")[2] in _MEETS for one in found)
+        if own and not guard.handler and not counts and not agreed:
+            return guard
     return None

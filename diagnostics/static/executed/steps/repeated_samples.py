@@ -89,8 +89,9 @@ def _is_cut(execution: Execution, gathered: Value) -> bool:
     for event in execution.events:
         for given in (event.owner, *event.args, *event.keywords.values()):
             for one in sources(given):
-                cuts = isinstance(one, Made) and one.name == "[]" and any(
-                    isinstance(each, Made) and each.name == "slice" for each in one.args)  # fmt: skip
-                if cuts and any(each is gathered for each in sources(one.owner)):  # type: ignore[union-attr]
+                if not isinstance(one, Made) or one.name != "[]":
+                    continue
+                cuts = any(isinstance(each, Made) and each.name == "slice" for each in one.args)
+                if cuts and any(each is gathered for each in sources(one.owner)):
                     return True
     return False
