@@ -15,7 +15,8 @@ Good:
 
     args: ["--node-rank=$(NODE_RANK)", "train.py"]
 
-What it cannot see: images whose entry point is a script that reads its arguments again.
+What it cannot see: images whose entry point is a script that reads its arguments again. Left alone are files in which
+such names stand elsewhere, too, `image: $IMAGE`, which envsubst fills in, and names that the container is not given.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import yaml
 from diagnostics.audit.rule import Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files import dockerfile
+from diagnostics.static.launch_files.embedded_scripts import environment_entries
 from diagnostics.static.launch_files.launcher_commands import base, launcher_calls
 from diagnostics.static.launch_files.shell_commands import SHELLS
 from diagnostics.static.launch_files.yaml_nodes import column_of, documents, entries, items, line_of, mappings, scalar
@@ -40,6 +42,12 @@ SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.YAML, FileKind.DOCKERFILE})
 CHECKLIST = "variables of a launch line are expanded by whoever runs it"
 _VARIABLE = re.compile(r"(?<!\$)\$(?:\{[A-Za-z_]\w*\}|[A-Za-z_]\w*)")
+_RUN = frozenset(["command", "args"])
+# What Kubernetes, Kubeflow and images set for a container, without a line in its `env`.
+_SET_BY_OPERATORS = frozenset(
+    ["RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "LOCAL_RANK", "NODE_RANK", "HOSTNAME", "JOB_COMPLETION_INDEX",
+     "PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE", "HOME", "USER"]
+)  # fmt: skip
 _INSTRUCTIONS = ("CMD", "ENTRYPOINT", "RUN")
 
 
@@ -48,10 +56,19 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.kind is FileKind.DOCKERFILE:
         yield from _in_dockerfile(file)
         return
-    for document in documents(file) if "$" in file.text else ():
+    found = documents(file) if "$" in file.text else ()
+    if any(_is_template(one) for one in found):
+        return
+    for document in found:
         if {"apiVersion", "kind"} <= entries(document).keys():
             for node, _, _ in mappings(document):
                 yield from _in_container(file, node)
+
+
+def _is_template(document: yaml.Node) -> bool:
+    """Whether `$NAME` stands where no program reads it, `image: $IMAGE`: envsubst puts the values in place before."""
+    return any(_VARIABLE.search(scalar(value)) for node, _, _ in mappings(document) for key, value in
+               entries(node).items() if key not in _RUN)  # fmt: skip
 
 
 def _in_container(file: ProjectFile, node: yaml.MappingNode) -> Iterator[Violation]:
@@ -61,7 +78,10 @@ def _in_container(file: ProjectFile, node: yaml.MappingNode) -> Iterator[Violati
     words = [one for key in ("command", "args") for one in items(here.get(key))]
     if not _starts([scalar(one) for one in words]):
         return
-    found = next((one for one in words if _VARIABLE.search(scalar(one))), None)
+    given = {name for name, _ in environment_entries(here.get("env"))} | {
+        scalar(entries(one).get("name")) for one in items(here.get("env"))
+    }
+    found = next((one for one in words if _name(scalar(one)) in given | _SET_BY_OPERATORS), None)
     if found is not None:
         name = _name(scalar(found))
         yield _hit(file, line_of(found), column_of(found), name, "Kubernetes", f"$({name})")

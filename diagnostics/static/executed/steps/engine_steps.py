@@ -18,7 +18,8 @@ def counted_twice(execution: Execution) -> Iterator[tuple[Event, Guard, Event]]:
         return  # the engine is told which step counts
     steps = [one for one in execution.named(".step") if _made_by(one.owner) is not None]
     for one in steps:
-        if any(same(one.owner, each.owner) and not _counting(each) for each in steps):
+        others = [each for each in steps if each is not one and same(one.owner, each.owner)]
+        if any(not _counting(each) or _is_other_arm(one, each) for each in others):
             continue
         guard = next(iter(_counting(one)), None)
         backward = next((each for each in execution.named(".backward") if same(each.owner, one.owner)), None)
@@ -27,6 +28,11 @@ def counted_twice(execution: Execution) -> Iterator[tuple[Event, Guard, Event]]:
         made = _made_by(one.owner)
         if made is not None and (_accumulates(made) or _asks_engine(guard)):
             yield one, guard, backward
+
+
+def _is_other_arm(one: Event, other: Event) -> bool:
+    """Whether two events stand in the two arms of one test."""
+    return any(a.node is b.node and a.taken is not b.taken for a in one.guards for b in other.guards)
 
 
 def _made_by(value: Value | None) -> Made | None:

@@ -30,7 +30,20 @@ def whole_rounds(config):
             engine.step()
 
 
+def both_ways(config):
+    net = torch.nn.Linear(8, 8)
+    engine, *_ = deepspeed.initialize(model=net, config={**config, "gradient_accumulation_steps": 4})
+    for x in torch.load("data.pt"):
+        engine.backward(engine(x).mean())
+        if engine.is_gradient_accumulation_boundary():
+            print("an update")
+            engine.step()
+        else:
+            engine.step()
+
+
 if __name__ == "__main__":
     every_one({"train_micro_batch_size_per_gpu": 4})
     not_the_engines({"train_micro_batch_size_per_gpu": 4})
+    both_ways({"train_micro_batch_size_per_gpu": 4})
     whole_rounds({"train_micro_batch_size_per_gpu": 4})
