@@ -41,6 +41,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("prepare_data",)
 CHECKLIST = "prepare_data keeps nothing on the data module"
 _PREPARES = "prepare_data"
+_EARLY = frozenset(["__init__", "__post_init__"])  # they run before it, on every rank
 _KINDS = ("LightningDataModule", "LightningModule")
 
 
@@ -64,10 +65,13 @@ def _alone(
     called -= {name for one in others for name in _own_calls(one)}  # what runs elsewhere, too, is set there
     told: set[str] = set()
     for method in (one for one in methods(known.syntax) if one.name in called):
-        for attribute, node, _ in _set_in(method):
+        for attribute, node, value in _set_in(method):
             if attribute in told or _is_set_elsewhere(attribute, lineage, called):
                 continue
-            readers = ((kind, one) for kind in lineage for one in methods(kind.syntax) if one.name not in called)
+            if any(own_attribute(one) == attribute for one in walk(value)):
+                continue  # `self.root = Path(self.root)`: the others have it in its first form
+            readers = ((kind, one) for kind in lineage for one in methods(kind.syntax)
+                       if one.name not in called and one.name not in _EARLY)  # fmt: skip
             read = next(((kind, node) for kind, one in readers for node in walk(one)
                          if own_attribute(node) == attribute and _is_read(node)), None)  # fmt: skip
             if read is not None:
@@ -103,8 +107,7 @@ def _set_in(method: ast.FunctionDef) -> Iterator[tuple[str, ast.stmt, ast.expr]]
 def _is_set_elsewhere(attribute: str, lineage: list[ModuleClass], called: set[str]) -> bool:
     """Whether every rank is given an attribute: by another method, or with more than a placeholder in __init__."""
     for kind in lineage:
-        if any(isinstance(one, (ast.Assign, ast.AnnAssign)) and attribute in ast.unparse(one).partition("=")[0]
-               and one.value is not None and not is_none(one.value) for one in kind.syntax.body):  # fmt: skip
+        if any(_is_given(attribute, one) for one in kind.syntax.body):
             return True
         for method in methods(kind.syntax):
             if method.name in called:
@@ -115,6 +118,17 @@ def _is_set_elsewhere(attribute: str, lineage: list[ModuleClass], called: set[st
                 if name == attribute and not (method.name == "__init__" and _is_placeholder(value)):
                     return True
     return False
+
+
+def _is_given(attribute: str, node: ast.stmt) -> bool:
+    """Whether the body of a class gives all objects an attribute: a value, or a field of a data class."""
+    if isinstance(node, ast.AnnAssign):
+        named = isinstance(node.target, ast.Name) and node.target.id == attribute
+        return named and not (node.value is not None and "init=False" in ast.unparse(node.value))
+    named = isinstance(node, ast.Assign) and any(
+        isinstance(one, ast.Name) and one.id == attribute for one in node.targets
+    )
+    return named and isinstance(node, ast.Assign) and not is_none(node.value)
 
 
 def _is_placeholder(value: ast.expr) -> bool:
