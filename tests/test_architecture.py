@@ -42,6 +42,8 @@ ARROWS = {
     "static/execution": "agent/shared s/program",
     "static/executed": "agent/shared s/program s/execution",
     "static/executed/models": "agent/shared s/execution s/executed",
+    "static/executed/checkpoints": "s/program s/execution",
+    "static/executed/loading": "s/execution s/executed",
     "static/executed/steps": "agent/shared s/program s/execution s/executed",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
     "dynamic/job": "machine record s/program",
@@ -95,7 +97,7 @@ ARROWS = {
     ),
     "audit/setup": (
         "agent/shared audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed "
-        "s/executed/steps"
+        "s/executed/models s/executed/steps"
     ),
     "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed "
     "s/executed/models s/executed/steps",
@@ -103,9 +105,11 @@ ARROWS = {
         "agent/shared audit s/program s/dataflow s/spmd s/autograd s/torch_code s/execution s/executed s/executed/steps"
     ),
     "audit/autograd": (
-        "agent/shared audit s/program s/autograd s/torch_code s/execution s/executed s/executed/models s/executed/steps"
+        "agent/shared audit s/program s/dataflow s/autograd s/torch_code s/execution s/executed s/executed/models "
+        "s/executed/steps"
     ),
-    "audit/devices": "audit s/program s/dataflow s/torch_code s/execution s/executed",
+    "audit/devices": "audit s/program s/dataflow s/torch_code s/execution s/executed s/executed/loading",
+    "audit/checkpoints": "audit s/program s/execution s/executed/checkpoints",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
     "editor": "audit s/program",
@@ -343,6 +347,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
     assert {code: found for code, found in folders.items() if len(found) > 1} == {
         "A1": {"ordering", "setup"},
         "A2": {"collectives", "exchange"},
+        "A4": {"devices", "checkpoints"},
         "D9": {"training", "updates"},
     }
 

@@ -2,7 +2,7 @@
 
 What it does: runs each script on values that are not known, and flags a test after `scaler.unscale_(optimizer)` one way
 of which ends the step without `scaler.update()`: a return or continue where the norm is too large, or an update that
-stands under the test.
+stands under the test; also one with every k-th batch, where every batch is unscaled.
 
 Why it matters: the scaler remembers until update() that it took its factor out. The next step's unscale_() raises
 "unscale_() has already been called on this optimizer since the last update()"; and a factor that is too large stays.
@@ -32,9 +32,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.audit.executed import also, home, shown
-from diagnostics.audit.rule import Violation, violation
+from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.scaler_updates import left_without_update
+from diagnostics.static.executed.steps.scaler_updates import is_by_count, left_without_update
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -53,6 +53,20 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
     for unscaled, guard, leap, updated in left_without_update(execution):
+        if is_by_count(guard):
+            yield violation(
+                home(unscaled, project),
+                unscaled.node,
+                "the scaler takes its factor out with every batch, and update() comes with every k-th: the second "
+                "unscale_() raises that it has already been called",
+                "unscale_() and clip under the test that the optimizer's step is under",
+                steps=(
+                    step(project.file_with(guard.function), guard.node, "lets every k-th batch through"),
+                    shown(updated, project, "update() comes there only"),
+                ),
+                confidence=Confidence.LIKELY,
+            )
+            continue
         yield violation(
             home(leap, project) if leap is not None else project.file_with(guard.function),
             leap.node if leap is not None else guard.node,

@@ -3,7 +3,8 @@
 What it does: flags loops over something whose length depends on the rank or on the rank's own files and data, with a
 collective, a forward or a backward of a wrapped model in the body. `DistributedSampler` pads, `islice` to an agreed
 length and `with model.join():` are balanced; an operation of its own and SyncBatchNorm under `Join` are not. Also
-`log_dict(..., sync_dist=True)` of a dict that has a key only where the rank's data has something for it.
+`log_dict(..., sync_dist=True)` of a dict that has a key only where the rank's data has something for it, and a gather
+for each key of such a dict.
 
 Why it matters: the rank with the shorter shard leaves the loop and goes on to the next operation; the others wait for
 it in theirs. Training hangs at the end of the first epoch.
@@ -33,11 +34,12 @@ from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import confidence, hit_of, operation, partings
 from diagnostics.audit.collectives.loop_confidence import length_confidence
 from diagnostics.audit.executed import also, home, shown
-from diagnostics.audit.rule import ExplanationStep, Violation, violation
+from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS
 from diagnostics.static.executed.models.joined import meets_under_join
 from diagnostics.static.executed.restored import goes_on_from_checkpoint
+from diagnostics.static.executed.steps.logged_keys import exchanged_by_own_keys
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project
@@ -68,6 +70,20 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "throw_on_early_termination=True, so that all ranks stop with the first; or the same number of rounds on "
             "every rank",
             steps=(shown(join, project, "ranks may come to their end one after the other in here"),),
+            confidence=Confidence.LIKELY,
+        )
+
+    for loop, exchange, filled, test in exchanged_by_own_keys(execution):
+        yield violation(
+            home(loop, project),
+            loop.node,
+            f"the keys of this dict are those that the rank's own samples brought in, and {last_name(exchange.func)}() "
+            "is called for each: a rank that lacks one leaves the others waiting",
+            "a fixed list of keys, with 0 or nan where a rank has no value; or gather the keys first",
+            steps=(
+                step(project.file_with(test.function), test.node, "decides by the rank's own samples"),
+                shown(filled, project, "whether there is this key"),
+            ),
             confidence=Confidence.LIKELY,
         )
 

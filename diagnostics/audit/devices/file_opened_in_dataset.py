@@ -1,7 +1,8 @@
 """A data set shares an open file among workers, or keeps opening more.
 
 What it does: flags h5py.File, lmdb.open and open() kept by __init__ and read in __getitem__ of a data set whose loader
-has workers; and files that __getitem__ opens, keeps and never closes.
+has workers; and files that __getitem__ opens, keeps and never closes. Runs each script on values that are not known,
+too: so files are found that another object opens and reads for the data set.
 
 Why it matters: forked workers share one file position and one library state: reads come back mixed up or the HDF5
 library crashes; spawned workers cannot get it pickled. A data set that keeps each file open runs into the limit of
@@ -21,7 +22,7 @@ Good:
             self.file = h5py.File(self.path)
         return self.file["x"][i]
 
-What it cannot see: handles that other classes hold, and handles that worker_init_fn opens again.
+What it cannot see: handles that worker_init_fn opens again.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.executed.loading.open_handles import HANDLES, handles_of_workers
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -43,12 +47,31 @@ NAME = "file-opened-in-dataset"
 SEVERITY = Severity.WARNING
 WORDS = ("Dataset", "IterableDataset")
 CHECKLIST = "each loader worker opens its own files"
-_HANDLES = frozenset(["h5py.File", "lmdb.open", "open", "tarfile.open", "zipfile.ZipFile", "sqlite3.connect"])
 _READS = ("__getitem__", "__iter__")
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the files that workers share, and those that pile up."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for handle, loader, used in handles_of_workers(execution):
+        yield violation(
+            home(handle, project),
+            handle.node,  # type: ignore[arg-type] # the question asks for one
+            f"this {handle.name} is opened before the loader starts its workers, and all of them share it",
+            "open it where it is read the first time, so that each worker has its own",
+            steps=(
+                shown(loader, project, "the loader forks workers"),
+                shown(used, project, "each worker reads it"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields what the class of a data set shows."""
     tree = class_tree(project)
     for function in project.functions_in(file):
         known = tree.by_syntax.get(id(function.owner)) if function.owner is not None else None
@@ -56,7 +79,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         method = function.name.rpartition(".")[2]
         for node in function.nodes_of(ast.Assign):
-            if isinstance(node, ast.Assign) and project.called(node.value, function) in _HANDLES:
+            if isinstance(node, ast.Assign) and project.called(node.value, function) in HANDLES:
                 name = project.called(node.value, function)
                 if method == "__init__" and own_attribute(node.targets[0]):
                     yield from _shared(file, project, known, node, own_attribute(node.targets[0]), name)

@@ -1,11 +1,12 @@
 """The handle of an asynchronous operation is dropped: nothing can wait for it.
 
 What it does: flags collectives with async_op=True, isend and irecv whose result is not kept, or is kept where
-nothing in the program ever calls wait().
+nothing in the program ever calls wait(); and `torch.distributed.checkpoint.async_save` whose future is dropped.
 
 Why it matters: the call comes back at once, and the tensor is not exchanged yet. What reads or changes it next works
 with its old or half-written values: gradients that are not averaged, a send buffer that is overwritten. It depends on
-timing, and nothing fails.
+timing, and nothing fails. Of a checkpoint nobody hears that it could not be written, the next one overlaps it, and the
+process group is destroyed while the last one is still on its way.
 
 Bad:
 
@@ -35,6 +36,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.executed.handles import overwritten_handles
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -44,14 +46,15 @@ CODE = "A218"
 NAME = "work-never-waited-for"
 SEVERITY = Severity.ERROR
 _ALWAYS = tuple(name for name in operations.ALWAYS_ASYNC if name not in operations.BATCHES)
-WORDS = ("async_op", *_ALWAYS)
+WORDS = ("async_op", "async_save", *_ALWAYS)
 CHECKLIST = "asynchronous operations are waited for"
+_CHECKPOINT = "torch.distributed.checkpoint."
 _WAITING = frozenset(["wait", "wait_all", "waitall", "is_completed", "synchronize", "get_future", "wait_stream"])
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the operations that nothing can wait for."""
-    yield from also(_read(file, project), file, project, _run)
+    yield from also([*_read(file, project), *_saved(file, project)], file, project, _run)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
@@ -88,6 +91,39 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             "keep what the call returns, and call wait() on it before the tensor is used",
             confidence=Confidence.LIKELY,
         )
+
+
+def _saved(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the checkpoints that are written beside the training, whose futures are dropped."""
+    for call, function in project.calls_in(file) if "async_save" in file.words and not file.is_test else ():
+        name = project.name(call.func, function)
+        if not name.startswith(_CHECKPOINT) or not name.endswith(".async_save"):
+            continue
+        around = file.parents.get(call)
+        if isinstance(around, ast.Expr) or _is_unread(around, function):
+            yield violation(
+                file,
+                call,
+                "async_save() comes back before anything is written, and its future is dropped: nobody hears of a "
+                "write that fails, and the next save, or the end of the process, does not wait for it",
+                "keep the future, and call result() on it before the next save and the end of the process group",
+                confidence=Confidence.LIKELY,
+            )
+
+
+def _is_unread(around: ast.AST | None, function: Function) -> bool:
+    """Whether a value is given to a local name that nothing reads."""
+    if not isinstance(around, ast.Assign) or len(around.targets) != 1 or not isinstance(around.targets[0], ast.Name):
+        return False
+    name = around.targets[0].id
+    if function.name == "<module>" or any(
+        isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names for node in function.own_nodes
+    ):
+        return False
+    return not any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        for node in walk(function.syntax)
+    )
 
 
 def _dropped_by_callers(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Iterator[Violation]:

@@ -91,7 +91,7 @@ def _unwrapped(file: ProjectFile, function: Function, project: Project) -> Itera
         trained = _trained_by(call, function, project) if wrapper is not None else None
         if wrapper is None or trained is None or any(ast.unparse(one.func) == wrapper for one in calls):
             continue
-        if _is_switched_off(wrapper, call, function, project):
+        if _is_switched_off({wrapper, f"{wrapper}.module", ast.unparse(receiver)}, call, function, project):
             continue
         yield violation(
             file,
@@ -105,11 +105,21 @@ def _unwrapped(file: ProjectFile, function: Function, project: Project) -> Itera
         return
 
 
-def _is_switched_off(wrapper: str, call: ast.Call, function: Function, project: Project) -> bool:
-    """Whether the parameters get no gradient here: a critic that the generator's step only asks."""
-    own = [(node, base, value) for node, base, value in changes(function) if ast.unparse(base) == wrapper]
-    told = [(node.lineno, not (isinstance(value, ast.Constant) and value.value is False)) for node, _, value in own]
-    told += [(one.call.lineno, one.trains) for one in helper_changes(function, {wrapper}, project)]
+def _is_switched_off(names: set[str], call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether the parameters get no gradient here: a critic that the generator's step only asks.
+
+    `names` are the texts of the wrapper and of what was taken out of it; `for p in critic.parameters()` means these.
+    """
+    items = {target.id: node.iter for node in function.nodes_of(ast.For) if isinstance(node, ast.For)
+             for target in [node.target] if isinstance(target, ast.Name)}  # fmt: skip
+    told = []
+    for node, base, value in changes(function):
+        over = items.get(base.id) if isinstance(base, ast.Name) else None
+        if isinstance(over, ast.Call) and last_name(over.func) == "parameters" and isinstance(over.func, ast.Attribute):
+            base = over.func.value
+        if ast.unparse(base) in names:
+            told.append((node.lineno, not (isinstance(value, ast.Constant) and value.value is False)))
+    told += [(one.call.lineno, one.trains) for one in helper_changes(function, names, project)]
     before = [one for one in told if one[0] < call.lineno]
     return bool(before) and not max(before)[1]
 
@@ -135,7 +145,7 @@ def _in_function(
     for call in calls:
         sure = _past(call, name)
         backward = _trained(call, function) if sure is not None else None
-        if backward is not None:
+        if backward is not None and not _is_switched_off({name, f"{name}.module"}, call, function, project):
             yield violation(
                 file,
                 call,

@@ -30,7 +30,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import INIT, group_timeout, timedelta_seconds
 
-CODE = "A173"
+CODE = "A175"
 NAME = "group-timeout-of-seconds"
 SEVERITY = Severity.WARNING
 WORDS = ("init_process_group",)

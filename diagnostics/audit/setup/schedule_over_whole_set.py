@@ -59,13 +59,17 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             ),
             confidence=Confidence.LIKELY,
         )
-    for made, prepared in counted_once_for_all(execution):
+    for made, prepared, length in counted_once_for_all(execution):
+        place = length if length.function is not None and length.node is not None else made
         yield violation(
-            home(made, project),
-            made.node,
-            "this schedule is as long as one rank's part of the data, and Accelerate steps a prepared schedule once "
-            "for each rank: it is over after 1 / num_processes of the run",
+            home(place, project),
+            place.node or made.node,
+            "this counts one rank's part of the data, and Accelerate steps a prepared schedule once for each rank: it "
+            "is over after 1 / num_processes of the run",
             "num_training_steps * accelerator.num_processes, and the same for the warm-up; or count before prepare()",
-            steps=(shown(prepared, project, "from here on it steps num_processes times with each step"),),
+            steps=(
+                shown(made, project, "the schedule is made for so many steps"),
+                shown(prepared, project, "from here on it steps num_processes times with each step"),
+            ),
             confidence=Confidence.LIKELY,
         )

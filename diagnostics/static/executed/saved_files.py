@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from diagnostics.static.executed.file_names import may_meet
 from diagnostics.static.executed.training import is_distributed, meets, wrapper_of
 from diagnostics.static.execution.events import Event, Execution, Guard
-from diagnostics.static.execution.values import Const, Made, Mapped, Name, Value, options, same, sources
+from diagnostics.static.execution.values import ANY_KEY, Const, Made, Mapped, Name, Value, options, same, sources
 
 _RANKS = frozenset(["torch.distributed.get_rank", "rank"])
 _VARIABLES = frozenset(["RANK", "LOCAL_RANK", "SLURM_PROCID"])
@@ -237,13 +238,14 @@ def bare_into_wrapper(execution: Execution) -> Iterator[tuple[Event, Event]]:
 
 def loaded_from_others(execution: Execution, all_of: Sequence[Execution]) -> Iterator[tuple[Event, Event]]:
     """Yields (load_state_dict, save of another script): under that key each script of the project saves a wrapper's."""
-    if any(_renames_keys(one) for one in execution.events):
-        return
     for one in execution.named(".load_state_dict"):
-        state = one.argument(0, "state_dict")
-        if not _is_loose_and_bare(one) or not isinstance(state, Made) or any(execution.named("torch.save")):
+        state = _unrenamed(one.argument(0, "state_dict"), one)
+        if not _is_loose_and_bare(one) or not isinstance(state, Made):
             continue
-        saves = [save for other in all_of for save in other.named("torch.save")]
+        own = list(execution.named("torch.save"))
+        if own and (state.name != "[]" or any(_has_key(one.argument(0, "obj"), state.args[0]) for one in own)):
+            continue  # it may have been given its own, or one from elsewhere
+        saves = [save for other in all_of if other is not execution for save in other.named("torch.save")]
         if state.name == "torch.load":  # the file as a whole
             given = [(save, save.argument(0, "obj")) for save in saves]
             held: list[tuple[Event, Value]] = [
@@ -256,22 +258,47 @@ def loaded_from_others(execution: Execution, all_of: Sequence[Execution]) -> Ite
                     if isinstance(table := save.argument(0, "obj"), Mapped) and key in table.fields]  # fmt: skip
         else:
             continue
-        if held and whole and all(_is_wrapper_state(value) for _, value in held):
+        prefix = prefix_of(held[0][1]) if held and whole and all(_is_wrapper_state(value) for _, value in held) else ""
+        if prefix and not any(_renames_keys(each, prefix) for each in execution.events):
             yield one, held[0][0]
+
+
+def _has_key(saved: Value | None, key: Value) -> bool:
+    """Whether what is saved may have something under a key: the state of a model alone has tensors there."""
+    if isinstance(saved, Made) and saved.name == ".state_dict":
+        return False
+    return not isinstance(saved, Mapped) or not isinstance(key, Const) or key.value in saved.fields
+
+
+def _unrenamed(state: Value | None, load: Event) -> Value | None:
+    """Returns the state whose items a dict was made of, where nothing but methods of texts changes its keys."""
+    if not isinstance(state, Mapped) or set(state.fields) != {ANY_KEY}:
+        return state
+    for function in {load.function, *(one.function for one in load.frames)}:
+        for node in function.nodes_of((ast.DictComp, ast.Assign)):
+            targets = getattr(node, "targets", ())
+            keys = [one.slice for one in targets if isinstance(one, ast.Subscript)]
+            keys += [node.key] if isinstance(node, ast.DictComp) else []
+            if any(isinstance(one, ast.Slice) for key in keys for one in ast.walk(key)):
+                return None  # `state[key[7:]] = value`
+    found = [one for one in sources(state) if isinstance(one, Made)]
+    items = [one for one in found if one.name == "[]" and _is_load(one.owner) and isinstance(one.args[0], Const)]
+    return next(iter(items), None) or next((one for one in found if _is_load(one)), None)
 
 
 def _is_load(value: Value | None) -> bool:
     return isinstance(value, Made) and value.name == "torch.load"
 
 
-def _renames_keys(event: Event) -> bool:
-    """Whether an event takes a prefix off: something of "module." is cut, or a text at its points."""
+def _renames_keys(event: Event, prefix: str = "module.") -> bool:
+    """Whether an event may take a prefix off: something of "module." is cut, or a text at its points."""
     if event.name.endswith(_CONSUMES):
         return True
     given = [one.value for one in event.args if isinstance(one, Const) and isinstance(one.value, str)]
     if any(isinstance(one, Const) and not isinstance(one.value, str) for one in event.args):
         return False  # of a tensor
-    return event.name in _RENAMES and (not given or any(one == "." or "mod" in one for one in given))
+    part = "mod" if prefix == "module." else "orig"
+    return event.name in _RENAMES and (not given or any(one == "." or part in one for one in given))
 
 
 def _is_wrapper_state(value: Value) -> bool:

@@ -21,7 +21,8 @@ MOST_SCRIPTS, MOST_ENTRIES = 60, 200
 _FRAMES = 4000  # of Python, for a program that calls MOST_DEPTH functions in expressions and loops
 WORDS = frozenset(
     ["init_process_group", "DistributedDataParallel", "DistributedSampler", "fully_shard", "GradScaler", "optim",
-     "FullyShardedDataParallel", "multiprocessing", "DataLoader", *operations.SUMS_FOR_ALL]
+     "FullyShardedDataParallel", "multiprocessing", "DataLoader", "deepspeed",
+     *operations.SUMS_FOR_ALL]
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _VARIABLE = re.compile(r"\$[({]([\w.-]+)[)}]")
@@ -10,6 +11,8 @@ _AUTOMATIC = re.compile(r"\$[@<^+?*%|](?!\w)")
 _SHELL = re.compile(r"^[ \t]*SHELL[ \t]*[:?]?=[ \t]*(?:\S*/)?(\w+)", re.MULTILINE)
 _FLAGS = re.compile(r"^\.SHELLFLAGS[ \t]*[:?]?=(.*)$", re.MULTILINE)
 _FUNCTION = re.compile(r"\$\(\w+\s[^()]*(?:\([^()]*\)[^()]*)*\)")
+_LONG_NAME = re.compile(r"(?<!\$)(?:\$\$)*\$([A-Za-z])(\w+)")
+_DEFINED = re.compile(r"^(?:override[ \t]{1,9}|export[ \t]{1,9})?([A-Za-z])[ \t]{0,99}(?:[:?+!]?=|::=)", re.MULTILINE)
 _IGNORES = re.compile(r"^\.IGNORE\s*:", re.MULTILINE)
 
 
@@ -48,6 +51,21 @@ def recipes(text: str) -> tuple[Recipe, ...]:
         ignored = ignores or "-" in whole[0][:start]
         found.append(Recipe(text=_as_shell(body), line=first + 1, ignored=ignored))
     return tuple(found)
+
+
+def split_names(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yields (line, column, name) of `$name` in recipes: make takes its first letter for the whole name.
+
+    Not of a letter that the Makefile sets, `$Vx`.
+    """
+    defined = {found[1] for found in _DEFINED.finditer(text)}
+    inside = False
+    for number, row in enumerate(text.split("\n"), 1):
+        if inside or row.startswith("\t"):
+            for found in _LONG_NAME.finditer(row):
+                if found[1] not in defined:
+                    yield number, found.end() - len(found[2]) - 1, found[1] + found[2]
+        inside = row.endswith("\\") and (inside or row.startswith("\t"))
 
 
 def _as_shell(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A data worker that the kernel killed: torch's handler raises wherever the rank is, which says nothing of the worker."""
+"""A data worker that the kernel killed: torch's handler raises wherever the rank is, not where the worker is to blame."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ def schedules_over_whole_set(execution: Execution) -> Iterator[tuple[Event, Made
                 break
 
 
-def counted_once_for_all(execution: Execution) -> Iterator[tuple[Event, Event]]:
-    """Yields (schedule, prepare) where Accelerate steps a schedule once a rank, and it is as long as one rank's part.
+def counted_once_for_all(execution: Execution) -> Iterator[tuple[Event, Event, Made]]:
+    """Yields (schedule, prepare, len) where Accelerate steps a schedule once a rank, and counts one rank's part for it.
 
     accelerate/scheduler.py:AcceleratedScheduler.step() steps num_processes times unless batches are split.
     """
@@ -50,14 +50,15 @@ def counted_once_for_all(execution: Execution) -> Iterator[tuple[Event, Event]]:
             made.value is given for given in one.args)), None)  # fmt: skip
         for length in _lengths(made) if taken is not None else ():
             found = list(sources(length))
-            if not any(speaks_of_ranks(one) for one in found) and any(_is_length_of_prepared(one) for one in found):
-                yield made, taken  # type: ignore[misc] # asked for above
+            counted = next((one for one in found if isinstance(one, Made) and _is_length_of_prepared(one)), None)
+            if counted is not None and not any(speaks_of_ranks(one) for one in found):
+                yield made, taken, counted  # type: ignore[misc] # asked for above
                 break
 
 
-def _is_length_of_prepared(value: Value) -> bool:
+def _is_length_of_prepared(value: Made) -> bool:
     """Whether a number is the length of a loader that Accelerate has shared out: each rank's part."""
-    if not isinstance(value, Made) or value.name != "len" or not value.args:
+    if value.name != "len" or not value.args:
         return False
     loader = value.args[0]
     return isinstance(loader, Made) and any(

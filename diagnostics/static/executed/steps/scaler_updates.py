@@ -40,6 +40,11 @@ def left_without_update(execution: Execution) -> Iterator[tuple[Event, Guard, Ev
                     break
 
 
+def is_by_count(guard: Guard) -> bool:
+    """Whether a test lets every k-th step through: that of accumulated gradients."""
+    return any(isinstance(one, Made) and one.name == "%" for one in sources(guard.test))
+
+
 def _is_around(guard: Guard, event: Event) -> bool:
     return any(each.node is guard.node for each in event.guards)
 

@@ -1,20 +1,24 @@
-import datetime as dt
-import os
-from datetime import timedelta
-
-import torch.distributed
+import torch
 import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 
 def main():
-    if "SLURM_PROCID" in os.environ:
-        dist.init_process_group("nccl", "env://", timedelta(seconds=2.5))
-    elif "OMPI_COMM_WORLD_RANK" in os.environ:
-        torch.distributed.init_process_group(backend="gloo", timeout=dt.timedelta(seconds=1))
-    else:
-        dist.init_process_group("gloo", timeout=timedelta(seconds=5))
-    dist.barrier()
-    dist.destroy_process_group()
+    dist.init_process_group("nccl")
+    mesh = init_device_mesh("cuda", (2, 4), mesh_dim_names=("data", "tensor"))
+    net = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+    parallelize_module(net, mesh["tensor"], {"0": ColwiseParallel(), "2": RowwiseParallel()})
+    data = TensorDataset(torch.load("x.pt"))
+    loader = DataLoader(data, 8, sampler=DistributedSampler(data))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for epoch in range(3):
+        loader.sampler.set_epoch(epoch)
+        for (x,) in loader:
+            net(x).mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,208 @@
+"""An iterator over parameters is gone through a second time, when it is empty.
+
+What it does: flags a name or attribute that holds `model.parameters()`, a `filter(...)` or a generator over parameters,
+and that is used again behind what has gone through it: an optimizer, clip_grad_norm_, a loop, a sum; and one that is
+made before a loop and gone through in each of its rounds.
+
+Why it matters: an iterator gives its items once. Clipping over an empty one clips nothing and says that the norm is 0;
+a second optimizer raises that it got no parameters; an average over it never moves.
+
+Bad:
+
+    params = filter(lambda p: p.requires_grad, model.parameters())
+    optimizer = torch.optim.AdamW(params)
+    ...
+    torch.nn.utils.clip_grad_norm_(params, 1.0)
+
+Good:
+
+    params = [p for p in model.parameters() if p.requires_grad]
+
+What it cannot see: iterators that are handed to other functions, and those in lists and dicts.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.value_origins import origins
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.module_classes import own_attribute
+
+CODE = "A322"
+NAME = "parameters-used-up"
+SEVERITY = Severity.ERROR
+WORDS = ("parameters", "named_parameters", "params", "weights")
+CHECKLIST = "parameters that are used twice are in a list"
+_LAZY = frozenset(["filter", "map", "itertools.chain", "itertools.chain.from_iterable"])
+_COLLECTS = frozenset(["list", "tuple", "sum", "sorted", "max", "min", "any", "all", "set", "dict"])
+_PAIRS = frozenset(["zip", "enumerate", "reversed"])
+_CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "get_total_norm"])
+_OPTIMIZER = re.compile(r"Adam|SGD|Lion|LAMB|Lamb|Adagrad|RMSprop|Adafactor|Adadelta|Muon")
+_PARAMETERS = re.compile(r"parameters\(")
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Use:
+    """One place at which an iterator is gone through; `kind` is what does it."""
+
+    node: ast.AST
+    function: Function
+    kind: str
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the uses of an iterator that has nothing more to give."""
+    if "torch" not in file.words or file.is_test:
+        return
+    for function in project.functions_in(file):
+        for name, values in function.assigned.items():
+            if len(values) == 1 and name not in function.parameters and _is_iterator(values[0], function, project):
+                yield from _in_order(file, name, values[0], list(_uses(name, function, function)))
+    for kind in (one for one in file.all_statements if isinstance(one, ast.ClassDef)):
+        yield from _of_object(file, kind, project)
+
+
+def _is_iterator(value: ast.expr, function: Function, project: Project) -> bool:
+    """Whether a value is surely an iterator over parameters."""
+    found = origins(value, function, project)
+    return bool(found) and all(_is_lazy(one, where, project) for one, where in found)
+
+
+def _is_lazy(value: ast.expr, function: Function, project: Project) -> bool:
+    if isinstance(value, ast.GeneratorExp):
+        return _PARAMETERS.search(ast.unparse(value)) is not None
+    if not isinstance(value, ast.Call):
+        return False
+    targets = project.targets(value, function)
+    if targets:
+        return all(one.is_generator and _PARAMETERS.search(ast.unparse(one.syntax)) for one in targets)
+    if isinstance(value.func, ast.Attribute) and value.func.attr in ("parameters", "named_parameters"):
+        return True
+    return project.name(value.func, function) in _LAZY and _PARAMETERS.search(ast.unparse(value)) is not None
+
+
+def _uses(name: str, function: Function, where: Function) -> Iterator[_Use]:
+    """Yields where a name, or `self.x`, is gone through, in the order of the lines."""
+    found: list[_Use] = []
+    for node in where.nodes_of((ast.Call, ast.For, ast.comprehension)):
+        if isinstance(node, ast.Call):
+            called = last_name(node.func)
+            given = [*node.args[:1], *(one.value for one in node.keywords if one.arg in ("params", "parameters"))]
+            is_method = isinstance(node.func, ast.Attribute) and called in _COLLECTS
+            kind = "clip" if called in _CLIPS else "optimizer" if _OPTIMIZER.search(called) else "collects"
+            if (kind != "collects" or (called in _COLLECTS and not is_method)) and any(_is(one, name) for one in given):
+                found.append(_Use(node, where, kind))
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            over = node.iter
+            pairs = over.args if isinstance(over, ast.Call) and last_name(over.func) in _PAIRS else [over]
+            if any(_is(one, name) for one in pairs):
+                found.append(_Use(node if isinstance(node, ast.For) else over, where, "loop"))
+    yield from sorted(found, key=lambda one: (getattr(one.node, "lineno", 0), getattr(one.node, "col_offset", 0)))
+
+
+def _is(value: ast.expr, name: str) -> bool:
+    return (isinstance(value, ast.Name) and value.id == name) or (
+        name.startswith("self.") and f"self.{own_attribute(value)}" == name
+    )
+
+
+def _in_order(file: ProjectFile, name: str, value: ast.expr, uses: list[_Use]) -> Iterator[Violation]:
+    for at, one in enumerate(uses):
+        first = next((each for each in uses[:at] if _comes_to(each, one, file)), None)
+        if first is not None:
+            yield _hit(file, name, value, one, first)
+            return
+        loop = _loop_around(one.node, file)
+        if one.kind in ("clip", "loop") and loop is not None and not _holds(loop, value) and not _leaves(one, loop):
+            yield _hit(file, name, value, one, None)
+            return
+
+
+def _comes_to(first: _Use, second: _Use, file: ProjectFile) -> bool:
+    """Whether the second use comes after the first one wherever it is come to: not in another arm of a test."""
+    return _arms(first.node, file) <= _arms(second.node, file)
+
+
+def _arms(node: ast.AST, file: ProjectFile) -> set[tuple[int, str]]:
+    found: set[tuple[int, str]] = set()
+    inner, outer = node, file.parents.get(node)
+    while outer is not None:
+        for part in ("body", "orelse") if isinstance(outer, (ast.If, ast.IfExp)) else ("handlers",):
+            held = getattr(outer, part, ())
+            if inner is held or (isinstance(held, list) and any(one is inner for one in held)):
+                found.add((id(outer), part))
+        inner, outer = outer, file.parents.get(outer)
+    return found
+
+
+def _loop_around(node: ast.AST, file: ProjectFile) -> ast.AST | None:
+    """Returns the outermost loop of a function around a node, other than itself."""
+    found = None
+    outer = file.parents.get(node)
+    while outer is not None and not isinstance(
+        outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    ):
+        if isinstance(outer, _LOOPS) and not (isinstance(outer, ast.For) and _holds(outer.iter, node)):
+            found = outer
+        outer = file.parents.get(outer)
+    return found
+
+
+def _leaves(use: _Use, loop: ast.AST) -> bool:
+    """Whether a loop may end in its first round: what is gone through once there is gone through once."""
+    return any(isinstance(one, (ast.Break, ast.Return)) for one in ast.walk(loop))
+
+
+def _holds(node: ast.AST, inner: ast.AST) -> bool:
+    return any(one is inner for one in ast.walk(node))
+
+
+def _of_object(file: ProjectFile, kind: ast.ClassDef, project: Project) -> Iterator[Violation]:
+    """Yields the uses of an iterator that an object keeps: `self.params`, set once."""
+    functions = [one for one in project.functions_in(file) if project.class_of(one) is kind]
+    kept: dict[str, list[tuple[ast.expr, Function]]] = {}
+    for function in functions:
+        for node in function.nodes_of(ast.Assign):
+            for target in node.targets if isinstance(node, ast.Assign) else ():
+                if attribute := own_attribute(target):
+                    kept.setdefault(attribute, []).append((node.value, function))  # type: ignore[attr-defined]
+    for attribute, values in kept.items():
+        value, made_in = values[0]
+        if len(values) > 1 or not made_in.name.endswith("__init__") or not _is_iterator(value, made_in, project):
+            continue
+        name = f"self.{attribute}"
+        first = next(_uses(name, made_in, made_in), None)
+        for function in (one for one in functions if one is not made_in):
+            again = next(
+                (one for one in _uses(name, function, function) if first is not None or one.kind == "clip"), None
+            )
+            if again is not None:
+                yield _hit(file, name, value, again, first)
+                break
+
+
+def _hit(file: ProjectFile, name: str, value: ast.expr, use: _Use, first: _Use | None) -> Violation:
+    does = {"clip": "no gradient is clipped", "optimizer": "it gets no parameters"}.get(
+        use.kind, "nothing is gone through"
+    )
+    when = "is used up, and empty here" if first is not None else "is used up the first time, and empty from then on"
+    steps = [step(file, value, "an iterator, which gives its items once")]
+    if first is not None:
+        steps.append(step(file, first.node, "goes through it"))
+    return violation(
+        file,
+        use.node,
+        f"{name} {when}: {does}, and nothing says so",
+        f"{name} = list(...)",
+        steps=tuple(steps),
+        confidence=Confidence.LIKELY,
+    )

@@ -1,0 +1,191 @@
+"""Checkpoints are sorted by their names, which are numbers without leading zeros.
+
+What it does: flags `sorted`, `max` and `.sort()` without a key over listed files of a prefix like "step_", of which the
+first or last is taken, where the program writes files of that prefix with a number of no fixed width behind it.
+
+Why it matters: as a text, "step_9750" comes behind "step_10000". A run goes on from an old checkpoint unnoticed, and a
+rotation that keeps the last three deletes the newest.
+
+Bad:
+
+    os.makedirs(f"{root}/step_{step}")
+    newest = sorted(glob(f"{root}/step_*"))[-1]
+
+Good:
+
+    newest = max(glob(f"{root}/step_*"), key=lambda path: int(path.rsplit("_", 1)[1]))
+
+What it cannot see: names that other programs write.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project, per_project
+from diagnostics.static.program.project_file import ProjectFile
+
+CODE = "A424"
+NAME = "checkpoints-sorted-as-text"
+SEVERITY = Severity.ERROR
+WORDS = ("listdir", "glob", "iglob", "iterdir", "scandir")
+CHECKLIST = "the newest checkpoint is found by its number"
+_LISTS = frozenset(["listdir", "glob", "iglob", "iterdir", "scandir", "rglob"])
+_AS_NUMBERS = frozenset(["int", "float", "getmtime", "stat"])  # what is sorted is then no text
+_PREFIX = re.compile(r"[A-Za-z]\w*[-_=.]?$")
+_COUNTS = re.compile(r"step|epoch|iter|update|round|count|num|^i$|^idx$|^n$", re.IGNORECASE)
+_WIDTH = re.compile(r"\d{1,4}d?$|0\d")
+_FORMATTED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]\w*[-_=.]?)(?:\{(\w*)\}|%d)")
+_SAME_ITEMS = frozenset(["list", "tuple", "reversed", "map", "filter"])
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the choices that "10" before "9" leads astray."""
+    written = _written(project)
+    for call, function in project.calls_in(file) if written and not file.is_test else ():
+        listed = _sorts(call, function, project)
+        if listed is None or any(one.arg == "key" for one in call.keywords):
+            continue
+        prefix = next((one for one in _prefixes(listed, function) if one in written), None)
+        if prefix is None or not _is_chosen_from(call, function, project):
+            continue
+        place, where = written[prefix]
+        yield violation(
+            file,
+            call,
+            f"these names are sorted as texts, and the number behind '{prefix}' has no fixed width: '{prefix}9' "
+            f"counts as newer than '{prefix}10'",
+            f"key=lambda name: int(...) of what stands behind '{prefix}'",
+            steps=(step(project.file_with(where), place, f"'{prefix}' and a number of any width is written here"),),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _sorts(call: ast.Call, function: Function, project: Project) -> list[ast.expr] | None:
+    """Returns the expressions that make the list of names which a call sorts, or takes the last of."""
+    name = project.name(call.func, function) if isinstance(call.func, ast.Name) else ""
+    if name in ("sorted", "max", "min") and len(call.args) == 1:
+        over = call.args[0]
+    elif isinstance(call.func, ast.Attribute) and call.func.attr == "sort" and not call.args:
+        over = call.func.value
+    else:
+        return None
+    found: list[ast.expr] = []
+    waiting: list[ast.expr] = [over]
+    while waiting and len(found) < 6:
+        one = waiting.pop()
+        if any(one is each for each in found):
+            continue
+        found.append(one)
+        names = [node for node in walk(one) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        waiting += [value for each in names for value in function.assigned.get(each.id, ())[:2]]
+    called = {last_name(node.func) for one in found for node in walk(one) if isinstance(node, ast.Call)}
+    return found if called & _LISTS and called.isdisjoint(_AS_NUMBERS) else None
+
+
+def _prefixes(listed: list[ast.expr], function: Function) -> Iterator[str]:
+    """Yields what the listed names begin with, as patterns and tests say."""
+    for one in listed:
+        for node in walk(one):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                last = node.value.rpartition("/")[2].partition("*")[0].partition("[")[0]
+                if _PREFIX.fullmatch(last):
+                    yield last
+
+
+@per_project
+def _written(project: Project) -> dict[str, tuple[ast.AST, Function]]:
+    """Returns the prefixes behind which names get a number of any width, without those that are padded somewhere."""
+    found: dict[str, tuple[ast.AST, Function]] = {}
+    padded: set[str] = set()
+    for function in project.functions:
+        for node in function.nodes_of((ast.JoinedStr, ast.Call, ast.BinOp)):
+            for prefix, fixed in _numbered(node):
+                if fixed:
+                    padded.add(prefix)
+                else:
+                    found.setdefault(prefix, (node, function))
+    return {prefix: place for prefix, place in found.items() if prefix not in padded}
+
+
+def _numbered(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """Yields (prefix, whether the number has a width) of a text with a counted number behind a word."""
+    if isinstance(node, ast.JoinedStr):
+        for before, value in zip(node.values, node.values[1:], strict=False):
+            text = before.value if isinstance(before, ast.Constant) and isinstance(before.value, str) else ""
+            prefix = text.rpartition("/")[2]
+            if isinstance(value, ast.FormattedValue) and _PREFIX.fullmatch(prefix) and _is_count(value.value):
+                width = ast.unparse(value.format_spec) if value.format_spec is not None else ""
+                yield prefix, bool(_WIDTH.search(width.strip("f'\""))) or "zfill" in ast.unparse(value.value)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        pattern = node.func.value.value if isinstance(node.func.value, ast.Constant) else ""
+        given = (*node.args, *(each.value for each in node.keywords))
+        if isinstance(pattern, str) and any(_is_count(one) for one in given):
+            yield from ((one[1], False) for one in _FORMATTED.finditer(pattern))
+    elif isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+        text = node.left.value
+        if isinstance(node.op, ast.Mod) and any(_is_count(one) for one in getattr(node.right, "elts", [node.right])):
+            yield from ((one[1], False) for one in _FORMATTED.finditer(text))
+        prefix = text.rpartition("/")[2]
+        as_text = isinstance(node.right, ast.Call) and last_name(node.right.func) == "str" and node.right.args
+        if isinstance(node.op, ast.Add) and as_text and _PREFIX.fullmatch(prefix) and _is_count(node.right.args[0]):  # type: ignore[attr-defined]
+            yield prefix, False
+
+
+def _is_count(value: ast.expr) -> bool:
+    while isinstance(value, ast.BinOp):
+        value = value.left
+    return bool(_COUNTS.search(last_name(value)))
+
+
+def _is_chosen_from(call: ast.Call, function: Function, project: Project, depth: int = 2) -> bool:
+    """Whether the first or the last of what a call gives is taken, here or by a caller."""
+    if last_name(call.func) in ("max", "min"):
+        return True
+    file = project.file_with(function)
+    if last_name(call.func) == "sort":
+        return isinstance(call.func, ast.Attribute) and _is_cut(ast.unparse(call.func.value), function, project, depth)
+    inner: ast.AST = call
+    outer = file.parents.get(call)
+    while outer is not None:
+        if isinstance(outer, ast.Subscript) and outer.value is inner:
+            return _is_end(outer.slice)
+        if isinstance(outer, ast.Assign) and isinstance(outer.targets[0], (ast.Name, ast.Attribute)):
+            return _is_cut(ast.unparse(outer.targets[0]), function, project, depth)
+        if isinstance(outer, ast.Return):
+            return depth > 0 and any(_is_chosen_from(one, caller, project, depth - 1)
+                                     for one, caller in project.callers(function)[:6])  # fmt: skip
+        goes_on = isinstance(outer, (ast.ListComp, ast.comprehension, ast.IfExp, ast.BoolOp)) or (
+            isinstance(outer, ast.Call) and last_name(outer.func) in _SAME_ITEMS
+        )
+        if not goes_on:
+            return False
+        inner, outer = outer, file.parents.get(outer)
+    return False
+
+
+def _is_cut(name: str, function: Function, project: Project, depth: int) -> bool:
+    """Whether the ends of what a name holds are taken, here, or by those to whom it is given back."""
+    for node in function.own_nodes:
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == name and _is_end(node.slice):
+            return True
+        pops = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "pop"
+        if pops and ast.unparse(node.func.value) == name:  # type: ignore[attr-defined]
+            return True
+        given = isinstance(node, ast.Return) and node.value is not None and ast.unparse(node.value) == name
+        callers = project.callers(function)[:6] if given and depth > 0 else ()
+        if any(_is_chosen_from(one, caller, project, depth - 1) for one, caller in callers):
+            return True
+    return False
+
+
+def _is_end(index: ast.expr) -> bool:
+    if isinstance(index, ast.Slice):
+        return index.lower is not None or index.upper is not None
+    return isinstance(index, ast.UnaryOp) or (isinstance(index, ast.Constant) and index.value == 0)

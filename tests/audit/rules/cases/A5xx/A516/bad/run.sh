@@ -1,0 +1,6 @@
+#!/bin/bash
+set -e
+if ! torchrun --standalone --nproc-per-node 2 train.py; then
+    echo "the training failed"
+    exit $?
+fi

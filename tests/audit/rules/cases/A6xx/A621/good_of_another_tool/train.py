@@ -1,0 +1,5 @@
+import yaml
+
+
+def main(path):
+    return yaml.safe_load(open(path))
