@@ -11,7 +11,8 @@ from diagnostics.static.execution.library import SAMPLER
 from diagnostics.static.execution.values import Const, Made, Value, sources
 
 _PARALLELIZE = "torch.distributed.tensor.parallel.parallelize_module"
-_SENDS = frozenset([*operations.HAND_OVER, *operations.GATHERED_TENSORS])  # who gets batches by these has the same ones
+# Who gets batches by one of these has the same ones.
+_SENDS = frozenset([*operations.HAND_OVER, *operations.TO_ALL, *operations.GATHERED_TENSORS])
 _WORLD = frozenset(["torch.distributed.get_rank", "torch.distributed.get_world_size"])
 
 

@@ -13,7 +13,7 @@ from diagnostics.static.program.functions import last_name
 
 _KEYS = frozenset([".items", ".keys", ".values"])
 # Methods of Accelerate and Fabric that all ranks meet in, beside the operations of torch.distributed.
-_MEETS = frozenset(["gather_for_metrics", *operations.SUMS, *operations.GATHERED_TENSORS])
+_MEETS = frozenset(["gather", "gather_for_metrics", *operations.SUMS, *operations.GATHERED_TENSORS])
 _OWN = frozenset([".generate", ".prepare", ".setup_dataloaders", LOADER])
 
 
