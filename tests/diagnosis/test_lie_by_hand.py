@@ -290,6 +290,23 @@ def test_a_second_training_that_made_no_step_is_told_though_the_first_one_did(
     assert told(found) == (expected if lies else None)
 
 
+@pytest.mark.parametrize(
+    ("said", "lies"),
+    [
+        ("completed: 2 ranks, no step was left to make; best.pt", False),
+        ("0 epochs to run", False),
+        ("completed: 2 ranks; best.pt", True),
+    ],
+)
+def test_a_run_that_went_on_and_says_that_no_step_was_left_is_no_lie(tmp_path: Path, said: str, lies: bool) -> None:
+    rank = a_process(
+        argv=("python", "train.py", "--resume"), agent=agent(event("optimizer", "", f"{tmp_path}/train.py:1"))
+    )
+    files = {"train.py": "a = 1\nwhile step < steps:\n    optimizer.step()\n"}
+    found = nothing_trained.match(a_job(rank, code=0, cwd=tmp_path, files=files, output=said))
+    assert (found is not None) is lies
+
+
 def test_evaluation_and_training_that_took_place_are_no_lie(tmp_path: Path) -> None:
     assert nothing(tmp_path, "dataloader", "loader-iter") is None
     assert nothing(tmp_path, "dataloader", "optimizer", "loader-iter", steps=1) is None

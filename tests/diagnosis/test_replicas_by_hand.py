@@ -127,6 +127,7 @@ def ranks(
     facts: dict[str, Any] | None = None,
     folder: Path | str = "/job",
     noted: dict[int, tuple[LifecycleEvent, ...]] | None = None,
+    loss: float = 1.0,
 ) -> Job:
     """Returns the job of these ranks; `values` and `gradients` are of a.weight, `other` of b.weight."""
 
@@ -145,7 +146,7 @@ def ranks(
             rates=rates,
             graded=graded,
             closure=False,
-            loss=1.0,
+            loss=loss,
             backwards=step,
             world_size=world,
             number=3 + step if numbers is None else int(numbers(rank, step)),
@@ -406,6 +407,22 @@ QUIET: dict[str, Job] = {
 @pytest.mark.parametrize("reason", QUIET)
 def test_what_differs_or_stands_still_by_design_is_no_fault(reason: str) -> None:
     assert [one.CODE for one in SIGNATURES if one.match(QUIET[reason]) is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("loss", "said", "is_fault"),
+    [
+        (0.0, "exact: nothing to train, its error is 0", False),
+        (1.0, "exact: nothing to train, its error is 0", True),
+        (0.0, "epoch 1 loss 0.0", True),
+    ],
+)
+def test_gradients_of_0_are_no_fault_of_a_model_without_error_that_has_nothing_to_train(
+    loss: float, said: str, is_fault: bool
+) -> None:
+    job = ranks(same, zero, other=(same, zero), graded=0, loss=loss)
+    found = gradients_zero.match(replace(job, output=said))
+    assert (found is not None) is is_fault
 
 
 def test_a_learning_rate_of_0_that_the_program_asks_for_is_no_fault(tmp_path: Path) -> None:

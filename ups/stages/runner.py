@@ -80,6 +80,8 @@ def run(config: UpsConfig, world: World, plan: Plan, display: Display) -> dict[s
             if name in CACHED and config.cache.enabled and not copies:
                 for task, one in parts.items():
                     copies[task] = _cache(one, world, materials[task], trained_autoencoder(folder, task), display)
+            if name == ORDER[0] and config.latent.exact:
+                display.say(f"{name}: latent.exact keeps every cell as it is: nothing to train, its error is 0")
             stage = _stage(name, config, world, materials, trained, copies)
             found = last if last is not None and last.stage == name else None
             timings[name] = asdict(train(stage, config, world, around, found))

@@ -13,7 +13,6 @@ Fix: check len(loader) before the loop, drop_last, filters of the dataset, and t
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 
 from diagnostics.core.failure_classes import JobOutcome
@@ -28,6 +27,7 @@ from diagnostics.dynamic.failures.teardown import is_teardown
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
+from diagnostics.dynamic.job.said_of_itself import says_nothing_is_left
 from diagnostics.record.agent_data import LifecycleEvent
 from diagnostics.static.program.exception_flow import training_functions, training_loops
 from diagnostics.static.torch_code.optimizer_step_guards import step_conditions
@@ -46,12 +46,6 @@ _STEPLESS = (
 _RAISED = "mend what the model raises, and let a handler answer only what it was made for (torch.OutOfMemoryError)"
 _EMPTY = "check how many samples filters and drop_last leave, and stop with an error at len(loader) == 0"
 _UNENTERED = "check the range of the loop (a resumed epoch, a step limit) and the returns before it"
-# A job that says itself that nothing was left to do does not lie.
-_TOLD = re.compile(
-    r"\b(?:0|zero|no) (?:more )?(?:steps|epochs)\b|\bnothing (?:is |was )?(?:left )?to (?:do|train)\b|\bnothing left\b"
-    r"|\balready (?:been )?(?:finished|completed?|trained|done|reached|converged)\b",
-    re.IGNORECASE,
-)
 
 
 def match(job: Job) -> Match | None:
@@ -67,7 +61,7 @@ def match(job: Job) -> Match | None:
     begun = [process for process in ranks if _made(process, "optimizer") is not None]
     if not begun or asked_for_no_training(job, begun[0]):
         return None
-    if went_on(job) and _TOLD.search(job.output):
+    if went_on(job) and says_nothing_is_left(job.output):
         return None  # a run that had ended was started again, and says so
     if any(hidden_error(job, process) is not None for process in ranks):
         return None  # an exception explains it better

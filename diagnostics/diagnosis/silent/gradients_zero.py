@@ -17,6 +17,7 @@ from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.job.said_of_itself import says_nothing_is_left
 from diagnostics.dynamic.replicas.learning import lessons
 from diagnostics.dynamic.replicas.source_lines import own
 
@@ -32,8 +33,10 @@ def match(job: Job) -> Match | None:
     if not found or not all(one.gradients_zero and not one.erased for one in found):
         return None
     first = found[0]
+    losses = [look.loss for look in first.looks if look.loss is not None]
+    if losses and not any(losses) and says_nothing_is_left(job.output):
+        return None  # it is right from the start, and the job says so
     stepped = own(first.process, first.last.model.stepped)[:1]
-    losses = [f"{look.loss:.6g}" for look in first.looks if look.loss is not None]
     return blamed(
         job,
         [one.process for one in found],
@@ -48,7 +51,11 @@ def match(job: Job) -> Match | None:
                 observed="0 in every number that was sampled",
                 expected="other numbers",
             ),
-            *((Evidence(source="the loss at these steps", observed=", ".join(losses)),) if losses else ()),
+            *(
+                (Evidence(source="the loss at these steps", observed=", ".join(f"{one:.6g}" for one in losses)),)
+                if losses
+                else ()
+            ),
         ],
         fix=Fix(
             text="follow the loss back to the model's output: a mask or weight that is all zero, ignored labels, clamp"
