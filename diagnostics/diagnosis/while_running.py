@@ -6,6 +6,7 @@ be taken back by more of it.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,8 +50,8 @@ def failure_so_far(record: Path, pid: int) -> str:
     native = next((one.frames for one in fault.threads if one.crashed), ()) if fault is not None else ()
     path = raised.user_path if raised is not None else user_frames(native, agent_folder=process.agent_folder)
     at = f" at {job.line(path[0])}" if path else ""
-    words = redaction.line(raised.text.split("\n")[0])[:MOST_WORDS] if raised is not None else ""
-    return f"{names_of([process])} {how_it_ended(process)}{at}{f': {words}' if words else ''}"
+    words = textwrap.shorten(redaction.text(raised.text), MOST_WORDS, placeholder=" ...") if raised is not None else ""
+    return f"{names_of([process])} {how_it_ended(process)}{at}{f': {redaction.line(words)}' if words else ''}"
 
 
 def wrong_so_far(record: Path) -> SoFar:

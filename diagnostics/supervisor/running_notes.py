@@ -100,7 +100,7 @@ class RunningNotes:
             if said:
                 self._told_failure = True
                 self._failed.clear()
-                self._say(f"ups-doctor: {said}. The job has not ended yet")
+                self._say(f"ups-doctor: {said} (the job has not ended yet)")
             return
         likely = set()
         self._usage.write()

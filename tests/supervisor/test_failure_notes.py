@@ -44,7 +44,7 @@ def test_a_rank_that_raised_is_told_while_the_others_live_on_and_one_that_only_l
         (tmp_path / "told").touch()
         rest = job.stderr.read()
     assert said == (
-        "ups-doctor: rank 2 ended with exit code 1 at train.py:14: KeyError: 'shard-7'. The job has not ended yet\n"
+        "ups-doctor: rank 2 ended with exit code 1 at train.py:14: KeyError: 'shard-7' (the job has not ended yet)\n"
     )
     assert "has not ended yet" not in rest
     assert "ups-doctor: The job crashed: python-exception on rank 2 at train.py:14." in rest
