@@ -29,6 +29,7 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 SHARE = 3  # of all steps, one in so many
 TOO_OFTEN = 1.5  # steps of the scheduler for each of the optimizer
+DECAYS = ("StepLR", "MultiStepLR", "ExponentialLR", "MultiplicativeLR")  # again and again, without an end
 PLATEAU = "ReduceLROnPlateau"  # it lowers the rate for what it sees
 
 _STEPS = re.compile(r"\b\w*(?:sched|lr)\w*(?:\[\w+\])?\.step\(|\[.lr.\]\s*[*]?=")
@@ -51,8 +52,8 @@ def match(job: Job) -> Match | None:
         [one.process for one in found],
         code=CODE,
         name=NAME,
-        failure_class=CLASS,
-        title=f"The learning rate is {mark.rate:g} from step {mark.first} of {total} on, after {mark.peak:g} at most: "
+        failure_class="wrong-schedule" if mark.scheduler in DECAYS else CLASS,
+        title=f"The learning rate is {_gone(mark)} from step {mark.first} of {total} on, after {mark.peak:g} at most: "
         f"these steps change nothing{_why(mark, often)}",
         evidence=[
             Evidence(
@@ -62,7 +63,9 @@ def match(job: Job) -> Match | None:
             ),
             *_scheduler(mark),
         ],
-        fix="step the scheduler once after each optimizer.step(), or give it the number of calls of scheduler.step() "
+        fix="call scheduler.step() once an epoch, or have it lower the rate after as many more steps as an epoch has"
+        if mark.scheduler in DECAYS
+        else "step the scheduler once after each optimizer.step(), or give it the number of calls of scheduler.step() "
         "there will be",
         places=places,
         confidence=Confidence.CONFIRMED if mark.rate == 0 else Confidence.LIKELY,
@@ -78,7 +81,14 @@ def _lasts(told: Told[RateGone], running: bool) -> bool:
     return gone >= mark.first - 1 and mark.run > 10 if running else SHARE * gone >= steps
 
 
+def _gone(mark: RateGone) -> str:
+    return f"{mark.rate:g}" if not mark.rate else f"next to nothing ({mark.rate:g} at step {mark.step})"
+
+
 def _why(mark: RateGone, often: bool) -> str:
+    if mark.scheduler in DECAYS and not often:
+        every = f"every {mark.horizon} steps" if mark.horizon else "again and again"
+        return f", since {mark.scheduler} lowers it {every} and is stepped {mark.stepped} times in {mark.step}"
     if often and mark.stepped is not None:
         return f", since {mark.scheduler} was stepped {mark.stepped} times in {mark.step} optimizer steps"
     return f", since {mark.scheduler} ends after {mark.horizon} steps" if mark.horizon and mark.scheduler else ""
