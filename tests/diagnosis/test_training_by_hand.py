@@ -186,7 +186,6 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
 def test_a_rate_that_is_lowered_each_few_batches_is_a_schedule_that_was_meant_for_epochs() -> None:
     decayed = replace(GONE, rate=1e-26, scheduler="StepLR", stepped=29, horizon=10)
     found = learning_rate_gone.match(job_of(decayed))
@@ -199,6 +198,7 @@ def test_a_rate_that_is_lowered_each_few_batches_is_a_schedule_that_was_meant_fo
     assert found.finding.fix.text.startswith("call scheduler.step() once an epoch")
 
 
+@pytest.mark.parametrize("name", FAULTS)
 def test_what_a_rank_shows_is_told_with_the_line_to_change(name: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     signature, job, title, line = FAULTS[name]

@@ -1,4 +1,4 @@
-"""A data worker that the kernel killed: torch's handler raises wherever the rank is, not where the worker is to blame."""
+"""A data worker that the kernel killed: torch's handler raises wherever the rank is, which is not to blame."""
 
 from __future__ import annotations
 
