@@ -337,6 +337,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "uneven-passes": _uneven, "generators": _generators, "clipped-late": _late,
     "loss-squashed": _plain(loss_marks.LossSquashed), "load-overwritten": _plain(loss_marks.LoadOverwritten),
     "nan-steps": _plain(loss_marks.NanSteps), "loss-constant": _plain(loss_marks.LossConstant),
+    "foreign-gradients": _plain(loss_marks.ForeignGradients),
     "copy-is-stale": _plain(model_marks.CopyIsStale), "weights-untied": _plain(model_marks.WeightsUntied),
     "copy-lacks-statistics": _plain(model_marks.CopyLacksStatistics),
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
-from diagnostics.record.marks.loss_marks import (
-    ClippedLate,
-    LoadOverwritten,
-    LossConstant,
-    LossSquashed,
-    NanSteps,
-)
+from diagnostics.record.marks.loss_marks import LossMark
 from diagnostics.record.marks.model_marks import ModelMark
 from diagnostics.record.marks.object_marks import ObjectMark
 
@@ -326,7 +320,7 @@ Mark = (
     KeptGradients | EvalModeLeft | EvaluatedInTrain | RateGone | LossLeftOut | FirstNotFinite | ScalerSkips
     | LeafLosses | NothingLoaded | SavedFile | ReadState | ClippedScaled | StateNotKept | GraphCut | LossSpread
     | ScheduleOver | RateSquared | PartInEval | LostPasses | OpenReductions | HooksGrow | RoundedUpdates
-    | RateByNumber | LossSquashed | LossConstant | ClippedLate | LoadOverwritten | NanSteps | ObjectMark | ModelMark
+    | RateByNumber | LossMark | ObjectMark | ModelMark
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from .. import part
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
 from ..model_hooks import judged_copies, model_numbers, shared_weights
-from ..object_hooks import grown_containers, held_generators, held_objects, nan_steps, numbered_names
+from ..object_hooks import foreign_gradients, grown_containers, held_generators, held_objects, nan_steps, numbered_names
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -67,7 +67,7 @@ class Marks:
             open_reductions.OpenReductions(self), rounded_updates.RoundedUpdates(self), self.lost_rates,
             program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
-            nan_steps.NanSteps(self), constant_losses.ConstantLosses(self),
+            nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -189,7 +189,7 @@ def watch(agent, prints):
         open_reductions, part, part_modes, program_objects, root_modes, roots, rounded_updates, state_loads,
         written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names, loaded_values,
         random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
-        model_numbers, shared_weights, constant_losses, constant_terms,
+        model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

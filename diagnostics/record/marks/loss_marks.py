@@ -55,3 +55,21 @@ class NanSteps:
     step: int  # the last of them
     names: str  # of variables that hold NaN, in the function that called backward(); blanks between
     path: tuple[Frame, ...]  # of backward()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignGradients:
+    """Steps that used what another optimizer's pass had left beside the gradient of their own."""
+
+    optimizer: int
+    other: int
+    step: int
+    run: int  # steps in a row
+    lately: int  # of them, since the mark before
+    opposed: int  # of these, in which the two pointed against each other
+    path: tuple[Frame, ...]  # of the step
+    left_at: tuple[Frame, ...]  # the other one's backward()
+    passed_at: tuple[Frame, ...]  # its own
+
+
+LossMark = LossSquashed | LossConstant | ClippedLate | LoadOverwritten | NanSteps | ForeignGradients
