@@ -6,6 +6,7 @@ import ast
 
 import pytest
 
+from diagnostics.static.program.distributed_names import names_of_distributed
 from diagnostics.static.program.modules.public_names import PUBLIC_NAMES
 from diagnostics.static.program.modules.star_imports import listed_names
 from diagnostics.static.program.project import Project
@@ -101,3 +102,9 @@ def test_libraries_have_the_names_that_are_said_of_them() -> None:
             home = getattr(home, part)
         lacking += [f"{module}.{name}" for name in sorted(names) if not hasattr(home, name)]
     assert lacking in ([], ["torch.distributed.all_gather_single"])
+
+
+def test_a_star_import_of_the_operations_binds_those_that_the_file_does_not_define() -> None:
+    tree = ast.parse("from torch.distributed import *\ndef barrier(): pass\n")
+    assert "all_reduce" in names_of_distributed(tree)
+    assert "barrier" not in names_of_distributed(tree)
