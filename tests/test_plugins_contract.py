@@ -98,12 +98,17 @@ def test_all_probes_load_and_can_be_ordered() -> None:
 
 @each(RULES)
 def test_a_rule_keeps_to_its_contract(module: ModuleType) -> None:
-    may_be_left_out = {"WORDS": (), "READS": frozenset({FileKind.PYTHON}), "CHECKLIST": "nothing"}
+    may_be_left_out = {
+        "WORDS": (), "READS": frozenset({FileKind.PYTHON}), "CHECKLIST": "nothing", "SUBJECT": (),
+    }  # fmt: skip
     assert re.fullmatch(r"A[1-6]\d\d", module.CODE)
     assert isinstance(module.SEVERITY, Severity)
-    words, reads, practice = (getattr(module, name, default) for name, default in may_be_left_out.items())
+    words, reads, practice, subject = (getattr(module, name, default) for name, default in may_be_left_out.items())
     assert not isinstance(words, str)
-    assert all(isinstance(word, str) and re.fullmatch(r"\w+", word) for word in words), "words are looked up whole"
+    assert not isinstance(subject, str)
+    assert all(isinstance(word, str) and re.fullmatch(r"\w+", word) for word in (*words, *subject)), (
+        "words are looked up whole"
+    )
     assert reads <= set(FileKind)
     assert reads, "a rule that reads no kind of file is never asked"
     assert re.fullmatch(r"[a-z].*[^.]", practice), "a line of a table"

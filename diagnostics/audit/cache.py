@@ -76,6 +76,7 @@ def _answer(body: Any, files: Mapping[str, ProjectFile]) -> Audit:
         files=tuple(file for shown, file in files.items() if shown not in unread),
         skipped=skipped,
         asked={str(code): int(number) for code, number in body["asked"].items()},
+        unseen=tuple(str(code) for code in body["unseen"]),
     )
 
 
@@ -87,6 +88,7 @@ def save(where: Path, name: str, answer: Audit) -> None:
         "found": [wire.found_json(one) for one in answer.found],
         "skipped": [[one.path, one.problem] for one in answer.skipped],
         "asked": dict(answer.asked),
+        "unseen": list(answer.unseen),
     }
     with contextlib.suppress(OSError):
         where.mkdir(parents=True, exist_ok=True, mode=0o700)

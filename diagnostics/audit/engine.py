@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import traceback
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 
@@ -14,6 +13,7 @@ from diagnostics.audit.executed import asks_runs
 from diagnostics.audit.files import Skipped
 from diagnostics.audit.found import Audit, Crash, Found, in_order
 from diagnostics.audit.rule import Violation
+from diagnostics.audit.subjects import unseen
 from diagnostics.audit.time_limit import OutOfTimeError, at_most, seconds_for
 from diagnostics.core import redaction
 from diagnostics.core.findings import Confidence, Severity
@@ -35,15 +35,33 @@ def audit(
     with _no_collection():
         readable = tuple(one for one in files if _is_readable(one))
         tasks = [(code, file) for code, rule in rules.items() for file in readable if concerns(rule, file)]
-        answers = _answers(tasks, rules, Project(readable), jobs, limit_s)
-        asked_about = Counter(code for code, _ in tasks)
+        project = Project(readable)
+        answers = _answers(tasks, rules, project, jobs, limit_s)
+        asked_about: dict[str, list[ProjectFile]] = {code: [] for code in rules}
+        for code, file in tasks:
+            asked_about[code].append(file)
+        missed = _unseen(asked_about, rules, project, limit_s)
     return Audit(
         found=in_order(found for several, _ in answers for found in several),
         files=readable,
         skipped=tuple(Skipped(path=one.shown, problem=one.problem) for one in files if one.problem),
         crashed=tuple(crash for _, several in answers for crash in several),
-        asked={code: asked_about[code] for code in rules},
+        asked={code: len(several) for code, several in asked_about.items()},
+        unseen=missed,
     )
+
+
+def _unseen(
+    asked_about: Mapping[str, list[ProjectFile]],
+    rules: Mapping[str, ModuleType],
+    project: Project,
+    patience_s: float | None,
+) -> tuple[str, ...]:
+    """Returns the rules whose subject is not seen; all where looking for it comes to no end: nothing is proven then."""
+    limit_s = seconds_for(project.audited) if patience_s is None else patience_s
+    with contextlib.suppress(Exception, OutOfTimeError), at_most(limit_s):
+        return unseen(asked_about, rules, project)
+    return tuple(code for code, several in asked_about.items() if several)
 
 
 def _answers(

@@ -56,7 +56,8 @@ class Audit:
     """What the rules found in all files, by file and line.
 
     `ignored` are the hits that a comment or the settings excused, `known` those of the baseline, `unchanged` those on
-    lines that are as they were; `asked` says of how many files each rule was asked.
+    lines that are as they were; `asked` says of how many files each rule was asked, `unseen` names the rules whose
+    subject stands in none of these.
     """
 
     found: tuple[Found, ...]
@@ -64,6 +65,7 @@ class Audit:
     skipped: tuple[Skipped, ...] = ()
     crashed: tuple[Crash, ...] = ()
     asked: Mapping[str, int] = field(default_factory=dict)
+    unseen: tuple[str, ...] = ()
     ignored: tuple[Found, ...] = ()
     known: tuple[Found, ...] = ()
     unchanged: tuple[Found, ...] = ()

@@ -9,6 +9,8 @@ A rule is one file in a folder of `audit/` with
                                         operations of torch.distributed come from agent/shared/operations.py
     READS = frozenset({FileKind.SHELL}) optional, default Python
     CHECKLIST = "..."                   optional: the line of the best-practice table that this rule ticks or crosses
+    SUBJECT = ("DistributedSampler",)   optional: the words of which one has to be used for that line to be ticked,
+                                        where WORDS say more than that, or nothing
     def check(file: ProjectFile, project: Project) -> Iterator[Violation]
 Its docstring is its documentation: what it does, why it matters, Bad, Good, what it cannot see. A rule reads `file` and
 asks `project` about other files; it touches no disk. It yields nothing where nothing supports it; where it cannot

@@ -47,7 +47,7 @@ DIFF_COLOURS = {"+": "32", "-": "31", "@": "36"}
 @click.option("--write-baseline", is_flag=True, help="Write what is found now to the --baseline.")
 @click.option("--since", metavar="COMMIT", help="Only what stands on lines that changed since, by git.")
 @click.option(
-    "--checklist", "as_checklist", is_flag=True, help="Print the table of practices: kept, broken, or no case."
+    "--checklist", "as_checklist", is_flag=True, help="Print the table of practices: kept, broken, open, or no case."
 )
 @click.option("--diff", "as_diff", is_flag=True, help="Print what --fix would change.")
 @click.option("--fix", is_flag=True, help="Make the safe changes: shows the diff, then asks.")

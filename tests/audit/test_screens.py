@@ -181,7 +181,17 @@ def test_json_holds_everything_about_a_finding_and_no_secret() -> None:
             }
         ],
         "crashed": [],
-        "checklist": [{"text": "nothing waits for ever", "codes": ["A901"], "findings": 2, "files": 1}],
+        "checklist": [
+            {
+                "text": "nothing waits for ever",
+                "codes": ["A901"],
+                "findings": 2,
+                "files": 1,
+                "possible": 0,
+                "crashed": 0,
+                "seen": False,  # nothing binds `wait`
+            }
+        ],
     }
 
 

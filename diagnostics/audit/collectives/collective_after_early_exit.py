@@ -34,6 +34,7 @@ from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
 from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_guarded
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
@@ -51,6 +52,7 @@ from diagnostics.static.spmd.divergent_branch import DivergenceShape, leaving
 CODE = "A205"
 NAME = "collective-after-early-exit"
 SEVERITY = Severity.ERROR
+SUBJECT = MEETINGS
 CHECKLIST = "no rank leaves before a collective of the others"
 
 

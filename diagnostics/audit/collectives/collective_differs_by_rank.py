@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
 from diagnostics.audit.rule import Violation
+from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -33,6 +34,7 @@ from diagnostics.static.spmd.divergent_branch import DivergenceShape
 CODE = "A203"
 NAME = "collective-differs-by-rank"
 SEVERITY = Severity.ERROR
+SUBJECT = MEETINGS
 CHECKLIST = "ranks call the same collectives in the same order"
 
 

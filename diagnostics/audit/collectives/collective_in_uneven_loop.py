@@ -35,6 +35,7 @@ from diagnostics.audit.collectives.divergence_hits import confidence, hit_of, op
 from diagnostics.audit.collectives.loop_confidence import length_confidence
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
+from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS
 from diagnostics.static.executed.models.joined import meets_under_join
@@ -51,6 +52,7 @@ from diagnostics.static.spmd.static_divergence import StaticDivergence
 CODE = "A206"
 NAME = "collective-in-uneven-loop"
 SEVERITY = Severity.ERROR
+SUBJECT = MEETINGS
 CHECKLIST = "loops with collectives are equally long on all ranks"
 
 

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
+from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
 from diagnostics.static.dataflow.rank_guards import reaching_values
@@ -45,6 +46,7 @@ from diagnostics.static.spmd.static_divergence import StaticDivergence
 CODE = "A216"
 NAME = "collective-order-by-unordered-container"
 SEVERITY = Severity.ERROR
+SUBJECT = MEETINGS
 CHECKLIST = "ranks call the same collectives in the same order"
 _KEEPS = ("list", "tuple", "enumerate", "tqdm", "iter", "reversed")
 _LISTINGS = ("os.listdir", "os.scandir", "glob.glob", "glob.iglob")

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from diagnostics.audit.collectives.divergence_hits import WORDS as REASONS
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
 from diagnostics.audit.rule import Violation
+from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Severity
 from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.project import Project
@@ -39,6 +40,7 @@ from diagnostics.static.spmd.divergent_branch import DivergenceShape
 CODE = "A204"
 NAME = "collective-under-local-condition"
 SEVERITY = Severity.ERROR
+SUBJECT = MEETINGS
 CHECKLIST = "decisions before a collective are made together"
 
 

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings
 from diagnostics.audit.rule import Violation
+from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Severity
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -38,6 +39,7 @@ from diagnostics.static.spmd.divergent_branch import DivergenceShape
 CODE = "A201"
 NAME = "collective-under-rank-guard"
 SEVERITY = Severity.ERROR
+SUBJECT = MEETINGS
 CHECKLIST = "every rank reaches every collective"
 
 

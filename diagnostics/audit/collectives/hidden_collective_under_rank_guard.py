@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from diagnostics.audit.collectives.divergence_hits import hit_of, operation, partings, steps_to
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
@@ -46,6 +47,7 @@ from diagnostics.static.spmd.library_calls import KEPT_TO_ONE
 CODE = "A202"
 NAME = "hidden-collective-under-rank-guard"
 SEVERITY = Severity.ERROR
+SUBJECT = MEETINGS
 CHECKLIST = "no save, evaluation or state dict that needs all ranks is called by one"
 
 

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, violation
+from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.executed.steps.plateau import sums_over_own_counts
 from diagnostics.static.execution.events import Execution
@@ -35,6 +36,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A225"
 NAME = "sum-over-own-count"
 SEVERITY = Severity.WARNING
+SUBJECT = MEETINGS
 CHECKLIST = "metrics are summed and counted over the same ranks"
 
 

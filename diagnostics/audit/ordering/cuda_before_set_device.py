@@ -41,6 +41,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A105"
 NAME = "cuda-before-set-device"
 SEVERITY = Severity.WARNING
+SUBJECT = ("cuda", "set_device", "device")
 CHECKLIST = "set_device comes before the first use of CUDA"
 _SET = "torch.cuda.set_device"
 # Other ways to give each rank its GPU; where one of these words stands, nothing is said about a missing set_device.

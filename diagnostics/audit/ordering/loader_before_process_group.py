@@ -56,6 +56,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A101"
 NAME = "loader-before-process-group"
 SEVERITY = Severity.ERROR
+SUBJECT = ("DataLoader", "DistributedSampler")
 CHECKLIST = "loaders and samplers are built after init_process_group"
 _TORCHS = "torch.utils.data.distributed.DistributedSampler"
 _DATA = re.compile(r"(?:Sampler|Dataset|DataLoader)$")

@@ -50,6 +50,7 @@ SEVERITY = Severity.ERROR
 _STATE_AT_ONCE = {"torch.optim.Adagrad", "torch.optim.adagrad.Adagrad"}
 _MOVES = {"to", "cuda"}
 _DTYPE = re.compile(r"float|half|double|channels_last|^torch\.(?:bf|fp|int|uint)")
+SUBJECT = ("FullyShardedDataParallel", "FSDP", "fully_shard", "parallelize_module", "DistributedDataParallel")
 CHECKLIST = "the optimizer is made after the model is sharded"
 
 

@@ -35,6 +35,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A161"
 NAME = "spawn-without-main-guard"
 SEVERITY = Severity.ERROR
+SUBJECT = ("spawn",)
 CHECKLIST = "processes are spawned below `if __name__ == '__main__'`"
 _SPAWNS = frozenset(["torch.multiprocessing.spawn", "torch.multiprocessing.spawn.spawn"])
 _DEPTH = 4

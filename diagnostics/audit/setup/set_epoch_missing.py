@@ -46,6 +46,7 @@ CODE = "A156"
 NAME = "set-epoch-missing"
 SEVERITY = Severity.WARNING
 WORDS = ("DistributedSampler", "set_epoch")
+SUBJECT = ("DistributedSampler",)
 CHECKLIST = "set_epoch is called on distributed samplers"
 _EPOCH = re.compile(r"epoch", re.IGNORECASE)
 _EVALUATION = re.compile(r"val|test|eval", re.IGNORECASE)

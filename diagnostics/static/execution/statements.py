@@ -133,6 +133,8 @@ class Interpreter(Blocks):
         return Flow.NEXT
 
     def _run_import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> Flow:
+        if star := self.state.project.star_file(scope.function.file, node):
+            self.run_file(star)  # what it hands over is found by `global_name`, as all that no scope holds
         for alias in node.names:
             name = alias.asname or alias.name.partition(".")[0]
             if alias.name != "*":

@@ -119,11 +119,11 @@ class _Building:
             if (id(target) in self._reaching or _is_near(target)) and (one.looped or not is_generator(target))
         )
 
-    def imported(self, node: ast.AST, function: Function) -> Iterator[Function]:
+    def imported(self, node: ast.Import | ast.ImportFrom, function: Function) -> Iterator[Function]:
         """Yields the modules of the project that an import runs, as far as they do something interesting."""
-        for alias in getattr(node, "names", ()):
+        for alias in node.names:
             bound = alias.asname or alias.name.partition(".")[0]
-            file, _ = self.project.imported(bound, function.file)
+            file = self.project.imported(bound, function.file)[0] or self.project.star_file(function.file, node)
             if file and file != function.file:
                 module = self.project.module_of(self.project.by_path[file])
                 if id(module) in self._reaching:

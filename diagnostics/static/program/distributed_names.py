@@ -9,15 +9,19 @@ from diagnostics.static.program.ast_walk import statements
 from diagnostics.static.program.cfg_expressions import dotted
 
 RECORDED = frozenset(operations.MEETINGS)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _HOMES = ("dist", "distributed", "distributed_c10d")
 
 
 def names_of_distributed(tree: ast.AST) -> frozenset[str]:
     """Returns the names that a file binds to torch.distributed or to what is in it."""
     found = set()
+    defined = {one.name for one in statements(tree) if isinstance(one, _DEFINITIONS)}
     for node in statements(tree):
         if isinstance(node, ast.ImportFrom) and "distributed" in (node.module or "").split("."):
             found |= {alias.asname or alias.name for alias in node.names}
+            if node.names[0].name == "*" and node.module == "torch.distributed":
+                found |= RECORDED - defined
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             found |= {alias.asname for alias in node.names if alias.asname and "distributed" in alias.name.split(".")}
             if isinstance(node, ast.ImportFrom):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -16,6 +16,7 @@ class ForeignNames:
     """Answers for the files of a project, by the path shown."""
 
     files: Mapping[str, SourceFile]
+    stars: Callable[[str], Mapping[str, str]] | None = None  # what star imports of a file bind, with their full names
     _homes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def holds(self, name: str, file: str) -> bool:
@@ -35,6 +36,8 @@ class ForeignNames:
                 elif isinstance(node, ast.ImportFrom) and not node.level:
                     for alias in node.names:
                         found[alias.asname or alias.name] = (node.module or "").partition(".")[0]
+            for name, full in self.stars(file).items() if self.stars is not None else ():
+                found[name] = full.partition(".")[0]
             self._homes[file] = found
         return self._homes[file]
 

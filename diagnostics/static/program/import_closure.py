@@ -63,7 +63,8 @@ class ImportClosures:
     def _imported_by(self, file: str) -> frozenset[str]:
         if file not in self._imports:
             targets = (self._project.imported(name, file)[0] for name in self._project.bound(file))
-            self._imports[file] = frozenset(one for one in targets if one in self._project.files)
+            stars = (star.file for star in self._project.star_imports.stars.get(file, ()))
+            self._imports[file] = frozenset(one for one in (*targets, *stars) if one in self._project.files)
         return self._imports[file]
 
     def _imported_in(self) -> dict[str, list[str]]:

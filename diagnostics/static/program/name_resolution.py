@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from pathlib import PurePath
 from typing import Any, TypeVar
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.program.api_aliases import canonical_name
 from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.functions import Function
+from diagnostics.static.program.modules.module_files import ModuleFiles
+from diagnostics.static.program.modules.star_imports import (
+    Handed,
+    OwnNames,
+    Star,
+    StarImports,
+    defined_names,
+    listed_names,
+)  # fmt: skip
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 from diagnostics.static.program.source_file import SourceFile, SourceStore
 
@@ -48,10 +55,10 @@ DEEP_WORDS = frozenset(
 )
 FEW_FILES = 150  # so many are looked at whole
 MOST_EXPANDED = 5
-_LIBRARIES = frozenset(["torch", "numpy", "yaml", "wandb", "accelerate", "lightning", "transformers", "datasets"])
+_IMPORTS = (ast.Import, ast.ImportFrom)
 
 
-class NameResolution(CallGraph):
+class NameResolution(ModuleFiles, CallGraph):
     """All audited files; imports are resolved exactly, since all files are known."""
 
     def __init__(self, audited: Iterable[ProjectFile]) -> None:
@@ -70,6 +77,11 @@ class NameResolution(CallGraph):
             self._facts[kind] = kind(self)
         found: Fact = self._facts[kind]
         return found
+
+    @property
+    def modules(self) -> tuple[ProjectFile, ...]:
+        """The files that can be imported."""
+        return self.python
 
     @cached_property
     def files(self) -> dict[str, SourceFile]:
@@ -181,7 +193,8 @@ class NameResolution(CallGraph):
     def bound(self, file: str) -> dict[str, str]:
         """Returns what the imports of a file bind: local name to full dotted name."""
         if file not in self._bound:
-            self._bound[file] = dict(self._bindings(file))
+            own = dict(self._bindings(file))
+            self._bound[file] = own | self.star_meanings(file)
         return self._bound[file]
 
     def _bindings(self, file: str) -> Iterator[tuple[str, str]]:
@@ -196,6 +209,53 @@ class NameResolution(CallGraph):
                     if alias.name != "*":
                         yield alias.asname or alias.name, f"{home}.{alias.name}".strip(".")
 
+    @cached_property
+    def star_imports(self) -> StarImports:
+        """What the star imports of files bind."""
+        found: dict[str, tuple[Star, ...]] = {}
+        for one in self.python:
+            nodes = [
+                node for node in one.all_statements if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+            ]
+            homes = [(self._home(one.shown, node), node.lineno) for node in nodes]
+            stars = [Star(home, self._file_of(one.shown, home), line) for home, line in homes]
+            if stars:
+                found[one.shown] = tuple(sorted(stars, key=lambda star: star.line))
+        return StarImports(found, self._own_names, self._part)
+
+    def star_meanings(self, file: str) -> dict[str, str]:
+        """Returns what the star imports of a file bind: local name to full dotted name."""
+        return {name: one.meaning for name, one in self.star_imports.of(file).items()}
+
+    def star_file(self, file: str, node: ast.Import | ast.ImportFrom) -> str:
+        """Returns the project's file whose names `from module import *` takes, "" where it is no such import."""
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            return self._file_of(file, self._home(file, node))
+        return ""
+
+    def _own_names(self, file: str) -> OwnNames:
+        """Returns what a file binds, but for its star imports."""
+        statements = self.by_path[file].all_statements
+        lines = {
+            alias.asname or alias.name.partition(".")[0]: node.lineno
+            for node in sorted((one for one in statements if isinstance(one, _IMPORTS)), key=lambda one: one.lineno)
+            for alias in node.names
+        }
+        ours = dict(self._own_imports(file))
+        imported = {
+            name: (Handed(full, *ours.get(name, ("", ""))[:2]), lines.get(name, 0))
+            for name, full in self._bindings(file)
+        }
+        tree = self.by_path[file].tree or ast.Module([], [])
+        defined = {name: Handed(f"{self.dotted_of(file)}.{name}", file, name) for name in defined_names(tree)}
+        return OwnNames(imported=imported, defined=defined, listed=listed_names(tree))
+
+    def _part(self, package: str, name: str) -> Handed | None:
+        """Returns a module of a package by its name there."""
+        full = f"{self.dotted_of(package)}.{name}"
+        file = self._file_of(package, full)
+        return Handed(full, file, name) if file and file != package else None
+
     def imported_roots(self, file: str) -> frozenset[str]:
         """Returns the top-level packages that a file imports from, as it writes them."""
         if file not in self._roots:
@@ -207,15 +267,6 @@ class NameResolution(CallGraph):
                     found.add((node.module or "").partition(".")[0])
             self._roots[file] = frozenset(found)
         return self._roots[file]
-
-    def _home(self, file: str, node: ast.ImportFrom) -> str:
-        if not node.level:
-            return node.module or ""
-        package = self.dotted_of(file).split(".")
-        if PurePath(file).name != "__init__.py":
-            package = package[:-1]
-        package = package[: len(package) - (node.level - 1)]
-        return ".".join([*package, *([node.module] if node.module else [])])
 
     def expanded(self, name: str) -> str:
         """Returns the full name behind a re-export: what a module of the project imports under that name."""
@@ -234,90 +285,31 @@ class NameResolution(CallGraph):
     def _may_be_ours(self, module: str) -> bool:
         return module in self.file_of_module
 
-    @cached_property
-    def file_of_module(self) -> dict[str, str]:
-        """The path shown by full module name; of several files with one name the first."""
-        found: dict[str, str] = {}
-        for one in self.python:
-            found.setdefault(self.dotted_of(one.shown), one.shown)
-        return found
-
-    @cached_property
-    def _files_of_module(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for one in self.python:
-            found[self.dotted_of(one.shown)].append(one.shown)
-        return dict(found)
-
-    def dotted_of(self, file: str) -> str:
-        """Returns a file's module name: from the topmost folder that is a package on."""
-        return self._dotted[file]
-
-    @cached_property
-    def _dotted(self) -> dict[str, str]:
-        packages = {str(PurePath(one.shown).parent) for one in self.python if PurePath(one.shown).name == "__init__.py"}
-        found = {}
-        for one in self.python:
-            path = PurePath(one.shown)
-            parts = [] if path.name == "__init__.py" else [path.stem]
-            folder = path.parent
-            while folder.name and str(folder) in packages:
-                parts.append(folder.name)
-                folder = folder.parent
-            found[one.shown] = ".".join(reversed([part for part in parts if part])) or path.stem
-        return found
-
-    @cached_property
-    def _by_tail(self) -> dict[str, list[str]]:
-        """Paths by the last part of the module they are."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for one in self.python:
-            path = PurePath(one.shown)
-            found[path.parent.name if path.name == "__init__.py" else path.stem].append(one.shown)
-        return found
-
-    def _module(self, file: str, module: str) -> str:
-        """Returns the file that an absolute import of `module` in `file` means, "" where it is not the project's."""
-        tail = module.split(".")
-        fit = []
-        for shown in self._by_tail.get(tail[-1], ()):
-            parts = _module_parts(shown)
-            if list(parts[-len(tail) :]) == tail:
-                fit.append((shown, parts[: len(parts) - len(tail)]))
-        here = PurePath(file).parent.parts
-        above = [(len(root), shown) for shown, root in fit if here[: len(root)] == root]
-        if above:
-            return max(above)[1]
-        foreign = tail[0] in sys.stdlib_module_names or tail[0] in _LIBRARIES
-        return fit[0][0] if len(fit) == 1 and not foreign else ""
-
     def _read_imports(self, file: str) -> Iterator[tuple[str, tuple[str, str]]]:
+        stars = self.star_imports.of(file)
+        for name, (found, original, inside) in self._own_imports(file):
+            if name not in stars:
+                yield name, (found, original) if inside else self._behind(found, original)
+        for name, one in stars.items():
+            if one.file:
+                inside = self.dotted_of(one.file) == one.meaning
+                yield name, (one.file, one.name) if inside else self._behind(one.file, one.name)
+
+    def _own_imports(self, file: str) -> Iterator[tuple[str, tuple[str, str, bool]]]:
+        """Yields (file, name there, whether it is the file as a module) of each import that is no star import."""
         for node in self.by_path[file].all_statements:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     found = self._file_of(file, alias.name)
                     if found:
-                        yield alias.asname or alias.name.partition(".")[0], (found, alias.name)
-            elif isinstance(node, ast.ImportFrom):
+                        yield alias.asname or alias.name.partition(".")[0], (found, alias.name, True)
+            elif isinstance(node, ast.ImportFrom) and node.names[0].name != "*":
                 home = self._home(file, node)
                 for alias in node.names:
                     inside = self._file_of(file, f"{home}.{alias.name}".strip("."))
-                    name = alias.name
                     found = inside or self._file_of(file, home)
-                    if found and not inside:
-                        found, name = self._behind(found, name)
                     if found:
-                        yield alias.asname or alias.name, (found, name)
-
-    def _file_of(self, file: str, module: str) -> str:
-        """Returns the file that a module is: of several of one name the nearest above, where Python looks first."""
-        several = self._files_of_module.get(module, ())
-        here, tail = PurePath(file).parts[:-1], len(module.split("."))
-        roots = [(_module_parts(one)[:-tail], one) for one in several]
-        above = [(len(root), one) for root, one in roots if here[: len(root)] == root]
-        if above or not module:
-            return max(above)[1] if above else ""
-        return self._module(file, module) or (several[0] if several else "")
+                        yield alias.asname or alias.name, (found, alias.name, bool(inside))
 
     def _behind(self, file: str, name: str, rounds: int = MOST_EXPANDED) -> tuple[str, str]:
         """Returns (file, name) of what a module's own import of `name` brings in."""
@@ -337,11 +329,6 @@ class NameResolution(CallGraph):
             one.shown: frozenset(node.name for node in one.all_statements if isinstance(node, kinds))
             for one in self.python
         }
-
-
-def _module_parts(shown: str) -> tuple[str, ...]:
-    parts = PurePath(shown).with_suffix("").parts
-    return parts[:-1] if parts[-1] == "__init__" else parts
 
 
 def _is_deep(file: ProjectFile) -> bool:

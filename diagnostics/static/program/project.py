@@ -175,7 +175,7 @@ class Project(ImplicitCalls):
     @cached_property
     def foreign(self) -> ForeignNames:
         """Which names the files import from elsewhere."""
-        return ForeignNames(self.by_path)
+        return ForeignNames(self.by_path, self.star_meanings)
 
     def _module_meant(self, value: ast.expr, function: Function) -> str:
         """Returns the project's file that an expression names as a module."""
