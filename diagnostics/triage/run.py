@@ -126,7 +126,7 @@ class TrackedRun:
 
     @property
     def error(self) -> str:
-        """The first exception that one of its traces tells; the doctor's report before its word in a log, and both before others."""
+        """The first exception that one of its traces tells; the doctor's own before others."""
         told = sorted(self.traces, key=lambda trace: (not trace.source.startswith("ups-doctor"), trace.source))
         return next((trace.error for trace in told if trace.error), "")
 

@@ -55,6 +55,13 @@ def test_a_launcher_that_is_missing_is_reported_as_a_shell_would(tmp_path: Path)
     assert report(tmp_path)["exit_code"] == 127
 
 
+def test_a_folder_in_the_place_of_a_command_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    ended = run(tmp_path, str(tmp_path / "job"))
+    assert (ended.returncode, "job: Is a directory" in output(tmp_path)) == (126, True)
+    assert report(tmp_path)["fix"].endswith("job is a folder: name the program in it")
+
+
 def test_a_script_without_a_first_line_runs_as_in_a_shell(tmp_path: Path) -> None:
     script = tmp_path / "run.sh"
     script.write_text("echo ran; exit 4\n")
