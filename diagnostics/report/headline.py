@@ -48,7 +48,7 @@ def read_verdict(report: Mapping[str, Any]) -> ToldVerdict:
         raise ValueError("no report of a run")
     ranks = report.get("culprit_ranks")
     return ToldVerdict(
-        outcome=JobOutcome(report.get("outcome")),
+        outcome=JobOutcome(str(report.get("outcome"))),
         failure_class=str(report.get("failure_class", NO_CLASS)),
         culprit_ranks=tuple(rank for rank in ranks if isinstance(rank, int)) if isinstance(ranks, list) else (),
         module=str(report.get("module") or ""),
