@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from diagnostics.argument_types import PathArgument
-from diagnostics.core.console import say
-from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.console import say, wants_colour
+from diagnostics.core.errors import FAILED_EXIT, UsageError, from_os_error
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable_here
 from diagnostics.perf.answer import PerfAnswer
@@ -17,6 +18,10 @@ from diagnostics.perf.command_line import with_one_rank
 from diagnostics.perf.engine import answer_of, newest_run
 from diagnostics.perf.page import json_text, markdown, terminal_lines
 from diagnostics.perf.pictures import draw
+from diagnostics.report.headline import headline
+from diagnostics.report.html_page import place_line
+from diagnostics.report.run_report import RunReport
+from diagnostics.report.summary import summary_lines
 from diagnostics.supervisor.capture.run_folder import REPORTS
 from diagnostics.supervisor.measure import measured_run
 from diagnostics.supervisor.running_notes import EndWishes
@@ -61,7 +66,7 @@ def command(
 
     With -- CMD a short watched run is made and ended. The split of the steps by rank, who is waited for, what limits
     them and what to change go to the terminal, into perf.md and perf.json, with pictures beside them. Exit code: 0
-    answered, 2 wrong use, 3 too little to tell: fewer than 10 steady steps.
+    answered, 2 wrong use, 3 too little to tell: fewer than 10 steady steps; that of `run` where CMD crashed or hung.
     """
     job = context.meta["job"]
     if context.meta.get("asked") and not job:
@@ -76,7 +81,10 @@ def command(
     notes: list[str] = []
     folder, alone = run or Path(), None
     if job:
-        folder = measured_run(job, report_dir, enough, aside=as_json)
+        made = measured_run(job, report_dir, enough, aside=as_json)
+        if made.failed is not None:
+            context.exit(_tell_failure(made.failed, made.folder))
+        folder = made.folder
         alone = _alone(job, folder, enough, notes, aside=as_json) if baseline else None
     elif run is None:
         folder = newest_run(REPORTS)
@@ -95,7 +103,20 @@ def _alone(job: tuple[str, ...], folder: Path, enough: EndWishes, notes: list[st
         notes.append("no run with one rank: how many ranks it starts cannot be told from its launch line")
         return None
     say(f"ups-doctor: with one rank: {' '.join(one)}", err=True)
-    return measured_run(one, folder / "one-rank", enough, aside=aside)
+    made = measured_run(one, folder / "one-rank", enough, aside=aside)
+    if made.failed is not None:
+        page = pasteable_here(made.folder / "report.md")
+        notes.append(f"the run with one rank tells nothing. {headline(made.failed)} See {page}")
+        return None
+    return made.folder
+
+
+def _tell_failure(report: RunReport, folder: Path) -> int:
+    """Says why a job failed before it was measured; returns the exit code that `run` would have given."""
+    where = place_line(pasteable_here(folder / "report.md"), "")
+    for line in summary_lines(report, where, colour=wants_colour(sys.stderr)):
+        say(line, err=True, colour=True)
+    return report.exit_code or FAILED_EXIT
 
 
 def _write(answer: PerfAnswer, folder: Path) -> str:

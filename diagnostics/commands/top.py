@@ -25,6 +25,7 @@ from diagnostics.diagnosis.engine import job_from_record, record_folder
 from diagnostics.dynamic.trace.trace_builder import trace_of
 from diagnostics.record.record import RunRecord, agents_folder
 from diagnostics.record.untrusted_files import read_job
+from diagnostics.report.headline import headline, read_verdict
 from diagnostics.supervisor.capture.run_folder import REPORTS
 from diagnostics.top.live_ranks import LiveRanks
 from diagnostics.top.recorded import standings_of
@@ -177,11 +178,11 @@ def _tell(folder: Path) -> None:
     """Says what the report says."""
     with suppress(OSError, ValueError):
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        place = f" at {report['location']}" if report["location"] else ""
-        say(redaction.line(f"ups-doctor: {report['outcome']}, {report['failure_class']}{place}"))
-        for name in ("root_cause", "fix"):
-            if report[name]:
-                say(redaction.line(f"  {report[name]}"))
+        verdict = read_verdict(report)
+        say(redaction.line(f"ups-doctor: {headline(verdict)}"))
+        for said in (*(report.get(name) for name in ("root_cause", "fix")), *list(report.get("notes") or ())[:1]):
+            if said:
+                say(redaction.line(f"  {said}"))
     say(f"  report: {pasteable(folder / 'report.md')}")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from diagnostics.core.errors import DoctorError, UsageError
+from diagnostics.core.shell_quoting import pasteable_here
 from diagnostics.core.wording import format_bytes
 from diagnostics.diagnosis.engine import job_from_record, record_folder
 from diagnostics.dynamic.job.job import Job
@@ -64,10 +65,17 @@ def _read(folder: Path) -> tuple[Job, StepView]:
         raise DoctorError(
             f"too little to tell: {made} optimizer step{'s' if made != 1 else ''} on the busiest rank; "
             f"{LEAST} steady ones that all ranks made are needed",
-            hint="let it run for longer: ups-doctor perf --steps 100 -- CMD",
+            hint=_why_so_few(job, folder),
             exit_code=UNDECIDED,
         )
     return job, view
+
+
+def _why_so_few(job: Job, folder: Path) -> str:
+    """Returns what helps: of a job that failed by itself, no longer run does."""
+    if job.failed and not job.facts.asked_to_end:
+        return f"it failed, see why: ups-doctor diagnose {pasteable_here(folder)}"
+    return "let it run for longer: ups-doctor perf --steps 100 -- CMD"
 
 
 def throughput(job: Job, view: StepView) -> Throughput:

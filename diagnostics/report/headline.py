@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
@@ -26,7 +28,38 @@ NOT_SEEN = "Nothing shows that the job failed"
 SHOWN_RANKS = 8
 
 
-def headline(report: RunReport) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldVerdict:
+    """What the sentence is made of, of a report that was read from its file."""
+
+    outcome: JobOutcome
+    failure_class: str
+    culprit_ranks: tuple[int, ...]
+    module: str
+    location: str | None
+    confidence: Confidence
+    provisional: bool
+    cut_short: str
+
+
+def read_verdict(report: Mapping[str, Any]) -> ToldVerdict:
+    """Returns the verdict of a report.json. Raises ValueError where it is none."""
+    if report.get("kind") != "run":
+        raise ValueError("no report of a run")
+    ranks = report.get("culprit_ranks")
+    return ToldVerdict(
+        outcome=JobOutcome(str(report.get("outcome"))),
+        failure_class=str(report.get("failure_class", NO_CLASS)),
+        culprit_ranks=tuple(rank for rank in ranks if isinstance(rank, int)) if isinstance(ranks, list) else (),
+        module=str(report.get("module") or ""),
+        location=str(report["location"]) if report.get("location") else None,
+        confidence=Confidence(report.get("confidence", Confidence.CONFIRMED)),
+        provisional=bool(report.get("provisional")),
+        cut_short=str(report.get("cut_short") or ""),
+    )
+
+
+def headline(report: RunReport | ToldVerdict) -> str:
     """Returns the verdict in one sentence: outcome, class, culprit, module, line."""
     began = "Provisional: " if report.provisional else ""
     special = RUNNING if report.provisional else CUT_SHORT.get(report.cut_short, {})

@@ -80,6 +80,8 @@ def not_started(program: str, error: OSError, place: RunFolder, streams: JobStre
 def refusal(program: str, error: OSError) -> tuple[str, int]:
     """Returns what a shell says where it cannot start `program`, and its exit code."""
     code = CANNOT_EXECUTE if isinstance(error, PermissionError) else COMMAND_NOT_FOUND
+    if code == CANNOT_EXECUTE and "/" in program and Path(program).is_dir():  # to exec it is EACCES
+        return f"{program}: Is a directory", code
     absent = isinstance(error, FileNotFoundError) and "/" not in program
     return f"{program}: {'command not found' if absent else error.strerror}", code
 

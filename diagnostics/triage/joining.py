@@ -32,6 +32,7 @@ def joined(traces: Sequence[RunTrace]) -> list[TrackedRun]:
 def _by_path(trace: RunTrace) -> Iterator[object]:
     if not trace.is_tracker:  # several readers may read one log
         yield trace.path
+    yield from (name for name in trace.aliases if name.startswith("/"))  # a log that names the folder of its run
 
 
 def _by_name(trace: RunTrace) -> Iterator[object]:

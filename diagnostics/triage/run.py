@@ -126,8 +126,8 @@ class TrackedRun:
 
     @property
     def error(self) -> str:
-        """The first exception that one of its traces tells; the doctor's own reading before others."""
-        told = sorted(self.traces, key=lambda trace: trace.source != "ups-doctor")
+        """The first exception that one of its traces tells; the doctor's own before others."""
+        told = sorted(self.traces, key=lambda trace: (not trace.source.startswith("ups-doctor"), trace.source))
         return next((trace.error for trace in told if trace.error), "")
 
     @property

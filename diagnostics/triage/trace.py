@@ -18,6 +18,7 @@ class Claim(StrEnum):
     FINISHED = "finished"
     FAILED = "failed"
     KILLED = "killed"
+    HUNG = "hung"  # seen by the doctor while it stood still
     LIED = "lied"  # the doctor's own record: said 0 and something had failed
 
 

@@ -170,7 +170,7 @@ def program(folder: Path, name: str = "python") -> Path:
 def test_the_python_is_the_wish_then_the_own_then_the_active_then_the_first_on_path(tmp_path: Path) -> None:
     active, first = program(tmp_path / "active" / "bin"), program(tmp_path / "path", "python3")
     environ = {"VIRTUAL_ENV": str(tmp_path / "active"), "PATH": str(tmp_path / "path")}
-    assert interpreter.choose(str(first), environ, own_has_torch=True) == str(first)
+    assert interpreter.choose(sys.executable, environ, own_has_torch=True) == sys.executable
     assert interpreter.choose(None, environ, own_has_torch=True) == sys.executable
     assert interpreter.choose(None, environ, own_has_torch=False) == str(active)
     assert interpreter.choose(None, {"PATH": environ["PATH"]}, own_has_torch=False) == str(first)
@@ -181,3 +181,26 @@ def test_a_python_that_cannot_be_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         interpreter.choose(str(tmp_path / "python"), os.environ)
     assert error.value.message == f"--python {tmp_path}/python: no such program, or it may not be run"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("exit 0", ""),
+        ('echo "$@"', ""),
+        ("echo before; echo 'invalid option -- c' >&2; exit 2", " (invalid option -- c)"),
+        (None, " (Exec format error)"),
+    ],
+)
+def test_a_program_that_is_no_python_is_refused(tmp_path: Path, lines: str | None, said: str) -> None:
+    path = program(tmp_path)
+    path.write_text(f"#!/bin/sh\n{lines}\n" if lines is not None else "no program")
+    with pytest.raises(UsageError) as error:
+        interpreter.choose(str(path), os.environ)
+    assert error.value.message == f"--python {path} is no Python: it does not run `-c`{said}"
+
+
+def test_a_script_around_a_python_is_one(tmp_path: Path) -> None:
+    path = program(tmp_path)
+    path.write_text(f'#!/bin/sh\necho loaded\nexec {sys.executable} "$@"\n')
+    assert interpreter.choose(str(path), os.environ) == str(path)

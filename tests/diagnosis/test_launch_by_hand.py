@@ -71,6 +71,24 @@ def test_a_missing_launcher_is_the_line_of_the_script(tmp_path: Path) -> None:
     assert say(only(launcher_not_found, job)) == ("launcher-missing", (), ("run.sh:3",))
 
 
+@pytest.mark.parametrize(
+    ("command", "said", "advice"),
+    [
+        (("train.py", "--lr", "1"), "train.py: command not found", "start it with Python: ups-doctor run -- python t"),
+        (("bash", "run.sh"), "run.sh: line 3: train.py: command not found", "start it with Python: python train.py,"),
+        (("trainer",), "trainer: command not found", "activate the environment that has trainer"),
+    ],
+)  # fmt: skip
+def test_a_python_file_in_the_place_of_a_command_is_to_be_started_with_python(
+    command: tuple[str, ...], said: str, advice: str
+) -> None:
+    job = made.a_job(shell(code=127), facts={"command": command, "exit_code": 127}, output=f"{said}\n")
+    found = only(launcher_not_found, job)
+    assert found is not None
+    assert found.finding.fix is not None
+    assert found.finding.fix.text.startswith(advice)
+
+
 def test_a_launcher_that_a_makefile_calls_is_the_line_of_its_recipe(tmp_path: Path) -> None:
     job = made.a_job(
         made.a_process(10, rank=None, part=ProcessRole.SHELL, code=2, argv=("make", "train"), parent_pid=1),
@@ -368,7 +386,9 @@ def test_a_launcher_that_is_refused_is_the_line_that_starts_it(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("said", "advice"),
     [
-        ("./run.sh: Permission denied", "make it executable, or start it through its interpreter"),
+        ("./run.sh: Permission denied", "start it through its interpreter: bash ./run.sh; or make it executable"),
+        ("./train.py: Permission denied", "start it through its interpreter: python ./train.py; or make it executable"),
+        ("/data: Is a directory", "/data is a folder: name the program in it"),
         ("runs/: Permission denied", "runs/ is a folder: name the program in it"),
         (".: Permission denied", ". is a folder: name the program in it"),
         (

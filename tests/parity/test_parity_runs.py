@@ -75,9 +75,9 @@ def machine() -> Iterator[Machine]:
 
 @pytest.fixture
 def ask(machine: Machine, tmp_path: Path) -> Ask:
-    def parity(make: str = "", *, argv: tuple[str, ...] = (), **settings: object) -> Parity:
-        form = Form.MADE if make else Form.SCRIPT
-        whole = {"form": form, "name": make or argv[0], "make": f"{DEFECTS}:{make}", **settings}
+    def parity(name: str = "", *, argv: tuple[str, ...] = (), **settings: object) -> Parity:
+        form = Form.MADE if name else Form.SCRIPT
+        whole = {"form": form, "name": name or argv[0], "make": f"{DEFECTS}:{name}", **settings}
         request = ParityRequest(python=sys.executable, argv=(sys.executable, *argv), **whole)  # type: ignore[arg-type]
         return run_parity(request, machine, tmp_path / "runs", lambda _: None)
 
@@ -112,6 +112,38 @@ def test_a_sharded_model_is_the_same(ask: Ask) -> None:
 def test_a_planted_defect_is_called_by_its_name(ask: Ask, make: str, name: str, factor: str) -> None:
     code, found = said(ask(make, steps=1))
     assert (code, found[0]) == (1, (name, factor))
+
+
+LOCAL_COUNT = """\
+import functools
+import torch
+from torch import nn
+
+def loss(model, batch, weight=2.0):
+    return weight * nn.functional.cross_entropy(model(batch[0]), batch[1], reduction="sum")
+
+def make():
+    torch.manual_seed(0)
+    return nn.Linear(4, 3), LOSS, [(torch.randn(8, 4), torch.randint(0, 3, (8,)))] * 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ("loss", 5),
+        ("functools.partial(loss, weight=3.0)", 5),
+        ("lambda model, batch: loss(model, batch)", 10),
+        ("nn.CrossEntropyLoss(reduction='sum')", 8),
+    ],
+)
+def test_the_loop_of_the_doctor_is_no_line_of_the_users_the_definition_of_what_it_trains_with_is(
+    ask: Ask, tmp_path: Path, given: str, line: int
+) -> None:
+    (tmp_path / "user.py").write_text(LOCAL_COUNT.replace("LOSS", given))
+    found = ask(f"{tmp_path}/user.py:make", make=f"{tmp_path}/user.py:make", steps=1)
+    assert found.exit_code == 1
+    assert found.explanations[0].where == f"{tmp_path}/user.py:{line}"
 
 
 def test_a_script_is_compared_as_it_is_and_its_line_is_named(ask: Ask, tmp_path: Path) -> None:

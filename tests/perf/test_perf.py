@@ -131,6 +131,26 @@ def test_a_command_that_is_not_there_gives_the_code_of_a_shell(tmp_path: Path) -
     )  # fmt: skip
 
 
+CRASHES = TRAIN + "    if step == 3:\n        raise KeyError('scale')\n"
+
+
+def test_a_command_that_crashes_is_told_as_a_watched_job_that_did(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(CRASHES)
+    found = perf(tmp_path, "--report-dir", "out", "--", sys.executable, "train.py", "400")
+    said = "ups-doctor: The job crashed: python-exception on rank 0 at train.py:15."
+    assert (found.returncode, said in found.stderr.splitlines()) == (1, True), found.stderr
+    assert found.stderr.splitlines()[-1] == "  report: out/report.md"
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["failure_class"] == "python-exception"
+    again = perf(tmp_path, "out")
+    assert (again.returncode, "ups-doctor diagnose out" in again.stderr) == (3, True), again.stderr
+
+
+def test_a_command_that_only_says_that_it_failed_gives_its_code(tmp_path: Path) -> None:
+    found = perf(tmp_path, "--report-dir", "out", "--", "sh", "-c", "exit 5")
+    assert found.returncode == 5, found.stderr
+    assert found.stderr.startswith("ups-doctor: The job crashed")
+
+
 def test_too_few_steps_and_wrong_use_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     few = perf(tmp_path, "--report-dir", "out", "--", sys.executable, "train.py", "4")

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from jobs import DOCTOR, facts, is_alive, output, python, report, run, start, until
 
+from diagnostics.supervisor.start import refusal
+
 
 @pytest.mark.parametrize("code", [0, 3, 77])
 def test_the_jobs_exit_code_is_ours(tmp_path: Path, code: int) -> None:
@@ -53,6 +55,13 @@ def test_a_launcher_that_is_missing_is_reported_as_a_shell_would(tmp_path: Path)
     assert ended.returncode == 127
     assert "torchrunn: command not found" in output(tmp_path)
     assert report(tmp_path)["exit_code"] == 127
+
+
+def test_a_folder_in_the_place_of_a_command_is_said_to_be_one(tmp_path: Path) -> None:
+    refused = PermissionError(13, "Permission denied")
+    assert refusal(str(tmp_path), refused) == (f"{tmp_path}: Is a directory", 126)
+    (tmp_path / "run.sh").touch()
+    assert refusal(f"{tmp_path}/run.sh", refused) == (f"{tmp_path}/run.sh: Permission denied", 126)
 
 
 def test_a_script_without_a_first_line_runs_as_in_a_shell(tmp_path: Path) -> None:

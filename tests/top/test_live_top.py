@@ -20,6 +20,10 @@ from diagnostics.top.live_file import LATEST_CALLS, LiveFile
 
 DOCTOR = (sys.executable, "-c", "from diagnostics.cli import main; main()")
 DEADLINE_S = 90.0
+# Makes it the one that its session takes Ctrl-C from.
+OWN_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
 JOB = """
 import os, sys, time
 import torch, torch.distributed as dist
@@ -50,9 +54,15 @@ class Terminal:
         self._fd, theirs = pty.openpty()
         env = {**os.environ, "COLUMNS": "80", "LINES": "24", "TERM": "xterm-256color", "NO_COLOR": "1"}
         env["OMP_NUM_THREADS"] = "1"
-        self.process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", OWN_TERMINAL, *argv], cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs,
+            start_new_session=True,
+        )  # fmt: skip
         os.close(theirs)
         self._until = time.monotonic() + DEADLINE_S
+
+    def type(self, keys: bytes) -> None:
+        os.write(self._fd, keys)
 
     def wait_for(self, seen: Callable[[list[str]], bool]) -> list[str]:
         """Returns the lines as soon as they are as wanted. Raises AssertionError with what is there instead."""
@@ -110,6 +120,20 @@ def test_who_keeps_the_other_waiting_is_seen_and_the_report_is_told_at_the_end(
         assert live.module == agent.entered[-1].module.shown
     again = subprocess.run([*DOCTOR, "top", str(record)], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert re.findall(r"^ +(\d) +(\d+) ", again.stdout, re.MULTILINE) == [("0", "40"), ("1", "40")]
+
+
+def test_ctrl_c_ends_the_job_and_the_headline_says_that_it_was_interrupted(tmp_path: Path) -> None:
+    job = "import time; open('begun', 'w').close(); time.sleep(600)"
+    found = Terminal([*DOCTOR, "top", "--every", "0.2", "--", sys.executable, "-c", job], tmp_path)
+    try:
+        found.wait_for(lambda lines: (tmp_path / "begun").exists() and lines[0].startswith("ups-doctor top: "))
+        found.type(b"\x03")
+        lines = found.wait_for(lambda lines: any("report: reports/" in line for line in lines))
+        said = "ups-doctor: The job was interrupted."  # behind the terminal's own ^C
+        assert any(line.endswith(said) for line in lines), "\n".join(lines)
+        assert found.process.wait(30) == 130
+    finally:
+        found.close()
 
 
 def test_what_is_no_job_of_the_doctor_is_told_with_what_helps(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import shutil
 import sys
 import weakref
 
-from ..frames import is_library
 from . import tensors, writing
+from .lines import definition_line, user_line
 
 REFUSED_EXIT = 86  # the experiment cannot be made of this program; facts.json says why
 
@@ -28,6 +28,7 @@ class Session:
         self.started = False
         self.draws = None
         self._theirs = None
+        self.defined = ""  # of what a loop of the doctor trains with: "file:line"
         self.facts = {
             "world": 1,
             "loaders": {},
@@ -180,15 +181,23 @@ class Session:
     def backward_ended(self, roots, before):
         """A backward pass is over: its loss, and what it added."""
         if roots is not None:
-            self.losses.append({"value": roots, "line": user_line()})
+            self.losses.append({"value": roots, "line": self.line()})
         if before is not None:
             after = [[tensors.kept(one.grad) for one in group] for group in self.parameters()]
             self.micro.append(tensors.difference(after, before))
 
+    def line(self):
+        """Returns where the job's own code is; in a loop of the doctor, where what it trains is defined."""
+        return user_line() or self.defined
+
+    def trains(self, *callables):
+        """The doctor's own loop trains with these: the first that the user wrote stands for its lines."""
+        self.defined = next(filter(None, map(definition_line, callables)), "")
+
     def clipping(self, limit):
         """The gradients before torch clips them."""
         before = [[tensors.kept(one.grad) for one in group] for group in self.parameters()]
-        self.clips.append({"limit": float(limit), "before": before, "line": user_line()})
+        self.clips.append({"limit": float(limit), "before": before, "line": self.line()})
 
     def clipped(self, norm):
         """The norm that torch's clipping returned."""
@@ -201,7 +210,7 @@ class Session:
             {key: value for key, value in group.items() if isinstance(value, (int, float, bool))}
             for group in optimizer.param_groups
         ]
-        self.at = user_line()
+        self.at = self.line()
 
     def stepped(self, optimizer):
         """An optimizer has stepped: everything since the step before is written down."""
@@ -297,18 +306,3 @@ def random_digests():
         state = sys.modules["numpy"].random.get_state()
         found["numpy"] = hashlib.sha256(state[1].tobytes() + str(state[2:]).encode()).hexdigest()[:16]
     return found
-
-
-def user_line():
-    """Returns "file:line" of the innermost frame of the job's own code."""
-    frame = sys._getframe(1)
-    outer = ""
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not is_library(name):
-            here = "%s:%d" % (name, frame.f_lineno)
-            if "site-packages" not in name and "dist-packages" not in name:
-                return here
-            outer = outer or here
-        frame = frame.f_back
-    return outer

@@ -36,8 +36,9 @@ def _trains(optimizer, args, kwargs):
 
 
 def made(spec):
-    """Calls the user's function and returns its parts by name."""
-    value = load(spec)()
+    """Calls the user's function and returns its parts by name, and itself as "make"."""
+    make = load(spec)
+    value = make()
     if isinstance(value, tuple):
         value = dict(zip(("model", "loss", "batches", "optimizer"), value))  # noqa: B905 - strict came with 3.10
     elif is_dataclass(value):
@@ -52,7 +53,7 @@ def made(spec):
     for name in ("loss", "batches"):
         if value.get(name) is None and not (name == "loss" and value.get("reference_step")):
             raise RefusedError("%s returned no %s" % (spec, name))
-    return value
+    return {**value, "make": make}
 
 
 def field_names(value):

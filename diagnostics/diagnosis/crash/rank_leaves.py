@@ -1,6 +1,7 @@
 """A rank left with an error code of its own: sys.exit, raise SystemExit, os._exit, os.abort.
 
-What it does: names the line that left, and the exception that was caught just before, where there was one.
+What it does: names the line that left, and the exception that was caught just before, where there was one. Of a
+command line that argparse or click refused it says what to pass.
 
 Why it matters: there is no traceback, and a launcher prints the code only.
 
@@ -17,6 +18,7 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct, last_line, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.failures.refused_options import EXIT_CODE, refused_options
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised, root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
@@ -73,10 +75,12 @@ def _match(job: Job, process: JobProcess) -> Match:
     event = _leaving(process)
     folder = process.agent_folder
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
-    said = last_line(written_by(job, process))
-    if not frames and (written := _raise_of(job, process, said)) is not None:
-        frames = (written,)
-    caught = _caught_before(process, event)
+    written = written_by(job, process)
+    refused = refused_options(written) if process.end.exit_code == EXIT_CODE else None
+    said = refused.line if refused is not None else last_line(written)
+    if not frames and (raising := _raise_of(job, process, said)) is not None:
+        frames = (raising,)
+    caught = _caught_before(process, event) if refused is None else None  # argparse's own, of which that line tells
     before = locations_of(job, of_raised(job, process, caught)) if caught is not None else ()
     own = [job.line(frame) for frame in frames[:2]]
     locations = distinct([*before[:1], *own, *before[1:]])
@@ -97,7 +101,11 @@ def _match(job: Job, process: JobProcess) -> Match:
             *(path_evidence(job, caught.text, caught.user_path) if caught is not None else ()),
             *(source_evidence(job, frames[0]) if frames else output_evidence(process)),
         ],
-        fix=Fix(text=f"see why the program leaves{at}; an exception that is let through names its own line"),
+        fix=Fix(
+            text=refused.remedy
+            if refused is not None
+            else f"see why the program leaves{at}; an exception that is let through names its own line"
+        ),
         locations=locations,
         confidence=Confidence.LIKELY if locations else Confidence.POSSIBLE,
         generic=True,

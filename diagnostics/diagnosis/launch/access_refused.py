@@ -101,8 +101,10 @@ def _fix_of_program(what: str, said: str) -> Fix:
             "full path, or take that folder out of PATH",
             commands=(f"type -a {what}", "id"),
         )
+    interpreter = "python" if what.endswith(".py") else "bash"
     return Fix(
-        text=f"make it executable, or start it through its interpreter: bash {what} or python {what}",
+        text=f"start it through its interpreter: {interpreter} {what}; or make it executable, where its first line "
+        "names that",
         commands=(f"chmod +x {what}", f"ls -l {what}"),
     )
 

@@ -82,11 +82,22 @@ def _command(job: Job) -> Match | None:
     if recipe is not None and not named:
         named = (f"{shown_path(recipe['file'], job.facts.cwd)}:{recipe['line']}",)
     name = what.rpartition("/")[2]
+    if what.endswith(".py") and "/" not in what:  # a shell looks for a bare name in PATH alone
+        return _missing(job, found, f"{what} is the name of a Python file, which is no command", named, what, Fix(
+            text=f"start it with Python: {_watched(job, what)}python {what}, or, with several ranks, "
+            f"torchrun --nproc-per-node 2 {what}",
+            commands=(f"ls -l {what}",),
+        ))  # fmt: skip
     instead = INSTEAD.get(name, f"the full path of {name}")
     return _missing(job, found, f"The command {what} does not exist in the environment of this job", named, what, Fix(
         text=f"activate the environment that has {name}, install it there, or call it as {instead}",
         commands=(f"command -v {name}", f"{INSTEAD[name]} --help" if name in INSTEAD else f"which -a {name}"),
     ))  # fmt: skip
+
+
+def _watched(job: Job, what: str) -> str:
+    """Returns what stands before the command where the doctor itself was given the name."""
+    return "ups-doctor run -- " if job.facts.command[:1] == (what,) else ""
 
 
 def _without_interpreter(job: Job, found: re.Match[str], what: str, named: tuple[str, ...]) -> Match:

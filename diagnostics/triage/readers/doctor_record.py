@@ -6,15 +6,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from diagnostics.core.wording import signal_name
 from diagnostics.record import untrusted_files
 from diagnostics.record.agent_bytes import AgentFileError
+from diagnostics.record.supervisor_facts import MEASURED, SupervisorFacts
 from diagnostics.triage.decoding.times import iso_s
 from diagnostics.triage.readers.log_text import tracker_ids
 from diagnostics.triage.trace import Claim, Folder, RunTrace
 
 KIND = "ups-doctor"
 OWNS = True
-SILENT = "silent-wrong"  # an outcome of report.json
+HANG, SILENT = "hang", "silent-wrong"  # outcomes of report.json
+NO_REPORT = "the doctor wrote no report: ups-doctor diagnose makes one"
 
 
 def find(folder: Folder) -> Iterator[Path]:
@@ -30,9 +33,11 @@ def read(path: Path) -> Iterator[RunTrace]:
     ranks = report.get("ranks") or ()
     output = _output(path / "record" / "output" / "all.txt")
     started = (facts.started_ns / 1e9 if facts and facts.started_ns else None) or iso_s(str(report.get("started", "")))
-    took = (report.get("seconds") or {}).get("job")
+    took = (report.get("seconds") or {}).get("job", facts.ended_s if facts else None)
     ended = started + took if started and isinstance(took, (int, float)) else None
-    cut = facts is not None and facts.asked_to_end and report.get("outcome") in ("ok", "slow")
+    asked = facts is not None and facts.asked_to_end and not report.get("provisional")
+    cut = asked and report.get("outcome") in ("ok", "slow")
+    said, words = _of_report(report, cut) if report else _of_facts(facts)
     code = report.get("job_exit_code", facts.exit_code if facts else None)
     steps = [row.get("last_step") for row in ranks if isinstance(row.get("last_step"), int)]
     yield RunTrace(
@@ -41,29 +46,44 @@ def read(path: Path) -> Iterator[RunTrace]:
         last_sign_s=ended or (path / "record" / "job.json").stat().st_mtime,
         runtime_s=float(took) if isinstance(took, (int, float)) else None, world_size=len(ranks) or None,
         last_step=max(steps, default=None), exit_code=code if isinstance(code, int) else None,
-        signal=facts.signal if facts else None, said=_said(report, cut), said_words=_words(report, cut),
+        signal=facts.signal if facts else None, said=said, said_words=words,
         error=_error(report), environment=dict(report.get("environment") or {}),
-        notes=() if report else ("the doctor wrote no report: ups-doctor diagnose makes one",),
+        notes=() if report or facts is None or facts.ended_by == MEASURED else (NO_REPORT,),
     )  # fmt: skip
 
 
-def _said(report: Mapping[str, Any], cut: bool) -> Claim:
-    outcome = report.get("outcome")
+def _of_report(report: Mapping[str, Any], cut: bool) -> tuple[Claim, str]:
+    """Returns what a report claims, and its words."""
+    outcome, code = report.get("outcome"), report.get("job_exit_code")
+    if cut:
+        how = report.get("exit_code_reason", "")
+        return Claim.KILLED, f"the doctor's report says that it was ended while it went on: {how}"
+    words = f"the doctor's report says {outcome} ({report.get('failure_class')})"
     if outcome is None or report.get("provisional"):
-        return Claim.NOTHING
-    if cut:
-        return Claim.KILLED
+        return Claim.NOTHING, words
+    if outcome == HANG:
+        return Claim.HUNG, words
     if outcome == SILENT:
-        return Claim.LIED if report.get("job_exit_code") == 0 else Claim.FAILED
-    return Claim.FINISHED if outcome in ("ok", "slow") and report.get("job_exit_code") == 0 else Claim.FAILED
+        return Claim.LIED if code == 0 else Claim.FAILED, words
+    return Claim.FINISHED if outcome in ("ok", "slow") and code == 0 else Claim.FAILED, words
 
 
-def _words(report: Mapping[str, Any], cut: bool) -> str:
-    if not report:
-        return ""
-    if cut:
-        return f"the doctor's report says that it was ended while it went on: {report.get('exit_code_reason', '')}"
-    return f"the doctor's report says {report.get('outcome')} ({report.get('failure_class')})"
+def _of_facts(facts: SupervisorFacts | None) -> tuple[Claim, str]:
+    """Returns what the supervisor wrote down about the end, where there is no report; perf writes none."""
+    if facts is None or facts.ended_s is None:
+        return Claim.NOTHING, ""
+    if facts.ended_by == MEASURED:
+        return Claim.KILLED, "the doctor ended it when `ups-doctor perf` had measured it"
+    if facts.ended_for_hanging:
+        return Claim.HUNG, f"the doctor ended it, since it made no progress ({facts.ended_by})"
+    if facts.asked_to_end:
+        return Claim.KILLED, f"the doctor's record says that it was asked to end ({facts.ended_by})"
+    if facts.signal is not None:
+        return Claim.FAILED, f"the doctor's record says that it died of {signal_name(facts.signal)}"
+    if facts.exit_code is None:
+        return Claim.NOTHING, ""
+    how = f"the doctor's record says that it ended with exit code {facts.exit_code}"
+    return Claim.FAILED if facts.exit_code else Claim.FINISHED, how
 
 
 def _error(report: Mapping[str, Any]) -> str:

@@ -9,7 +9,15 @@ from pathlib import Path
 from diagnostics.record.launcher_log import read_launcher_log
 from diagnostics.triage.decoding.times import first_time_s, last_time_s
 from diagnostics.triage.readers.common import error_words
-from diagnostics.triage.readers.log_text import claim_of_success, end_words, logs_in, own_errors, text_of, tracker_ids
+from diagnostics.triage.readers.log_text import (
+    claim_of_success,
+    end_words,
+    interruption,
+    logs_in,
+    own_errors,
+    text_of,
+    tracker_ids,
+)
 from diagnostics.triage.trace import Claim, Folder, RunTrace
 
 KIND = "torchrun"
@@ -33,11 +41,13 @@ def read(path: Path) -> Iterator[RunTrace]:
     worlds = [int(number) for found in _WORLD.findall(text) for number in found if number]
     error = error_words(own_errors(text))
     done = "" if bad else claim_of_success(text)
+    ended = "" if bad else interruption(text)
     yield RunTrace(
         source=KIND, path=str(path), run_id=path.stem, aliases=tracker_ids(text), is_tracker=False,
         started_s=first_time_s(text), last_sign_s=last_time_s(text) or path.stat().st_mtime,
         world_size=max(worlds, default=None), pid=None, rank=first.rank if first else None,
         exit_code=first.exit_code if first else None, signal=first.signal if first else None,
-        said=Claim.FAILED if bad else Claim.FINISHED if done else Claim.NOTHING,
-        said_words=end_words(bad) if bad else f"the log says '{done}'" if done else "", error=error,
+        said=Claim.FAILED if bad else Claim.KILLED if ended else Claim.FINISHED if done else Claim.NOTHING,
+        said_words=end_words(bad) if bad else ended or (f"the log says '{done}'" if done else ""), error=error,
+        notes=(f"the log says '{done}'",) if ended and done else (),
     )  # fmt: skip

@@ -15,7 +15,7 @@ def judge(run: TrackedRun, known: Known) -> Judgement | None:
     if told:
         return Judgement(fate=RunFate.LIES, evidence=(told[0].said_words, *((run.error,) if run.error else ())))
     claims = run.said(Claim.FINISHED)
-    if not claims or run.rows or not run.trackers or run.said(Claim.FAILED, Claim.KILLED):
+    if not claims or run.rows or not run.trackers or run.said(Claim.FAILED, Claim.KILLED, Claim.HUNG):
         return None
     words = claims[0].said_words
     if run.error:

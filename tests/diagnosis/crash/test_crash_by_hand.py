@@ -537,6 +537,65 @@ def test_an_exit_with_a_code_is_told_at_its_line() -> None:
     assert told(found) == ("python-exception", (0,), ("train.py:30",))
 
 
+SEEN_WHY = "see why the program leaves at train.py:30; an exception that is let through names its own line"
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "remedy"),
+    [
+        (
+            2,
+            "usage: t.py [-h] --lr LR\nt.py: error: the following arguments are required: --lr, data",
+            "pass --lr, data",
+        ),
+        (
+            2,
+            "t.py: error: unrecognized arguments: --lrr=3 7",
+            "there is no option --lrr: correct the name, or leave it out",
+        ),
+        (
+            2,
+            "t.py: error: unrecognized arguments: 7",
+            "nothing takes 7: leave it out, or put the option's name before it",
+        ),
+        (2, "t.py: error: one of the arguments --a --b is required", "pass one of --a, --b"),
+        (2, "t.py: error: argument --lr: expected one argument", "pass a value behind --lr"),
+        (
+            2,
+            "t.py: error: argument --lr: invalid float value: 'x'\n=====\nt.py FAILED",
+            "correct --lr: invalid float value: 'x'",
+        ),
+        (2, "Usage: t.py\n\nError: Missing option '--lr'.", "pass --lr"),
+        (2, "Error: Missing argument 'DATA'.", "pass DATA"),
+        (
+            2,
+            "Error: No such option '--lrr'. Did you mean '--lr'?",
+            "there is no option --lrr: correct the name, or leave it out (did you mean '--lr'?)",
+        ),
+        (2, "Error: No such option: --lrr", "there is no option --lrr: correct the name, or leave it out"),
+        (
+            2,
+            "Error: Invalid value for '--lr': 'x' is not a valid float.",
+            "correct '--lr': 'x' is not a valid float",
+        ),
+        (
+            2,
+            "\u256d\u2500 Error \u2500\u256e\n\u2502 Missing option '--lr'.   \u2502\n\u2570\u2500\u2500\u256f",
+            "pass --lr",
+        ),
+        (1, "t.py: error: the following arguments are required: --lr", SEEN_WHY),
+        (2, "data: error: 3 samples are broken", SEEN_WHY),
+        (2, "Error: no GPU is free", SEEN_WHY),
+    ],
+)
+def test_a_command_line_that_was_refused_is_told_what_to_pass(code: int, said: str, remedy: str) -> None:
+    left = agent(event("sys.exit", "", "train.py:30", value=code))
+    found = rank_leaves.match(a_job(a_process(code=code, agent=left, stderr=said)))
+    assert found is not None
+    assert found.finding.fix is not None
+    assert found.finding.fix.text == remedy
+
+
 @pytest.mark.parametrize(("argv", "is_python"), [(("ls", "/data"), False), ((), False), (("python3.11", "a.py"), True)])
 def test_the_code_of_a_program_that_is_not_python_is_no_exception(argv: tuple[str, ...], is_python: bool) -> None:
     helper = a_process(code=2, rank=None, part=ProcessRole.HELPER, argv=argv)
