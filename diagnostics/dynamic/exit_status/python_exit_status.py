@@ -155,8 +155,10 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent, started: Lifecycl
 
 
 def _came_good(job: Job, parent: JobProcess, started: LifecycleEvent) -> bool:
-    """Whether the same line started another child, and that one ended well: the failure was answered."""
-    others = (one for one in _events(parent, "child") if one.path == started.path)
+    """Whether the same line started another child, for whom ever, and that one ended well: the failure was answered."""
+    line = user_frames(started.path, agent_folder=parent.agent_folder)[:1]
+    children = _events(parent, "child")
+    others = (one for one in children if user_frames(one.path, agent_folder=parent.agent_folder)[:1] == line)
     pids = (words(one.text).get("pid", "") for one in others)
     ends = (job.of_pid(int(pid)) for pid in pids if pid.isdigit())
     return any(one is not None and one.end.exit_code == 0 for one in ends)
