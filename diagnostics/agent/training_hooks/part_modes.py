@@ -12,11 +12,11 @@ import weakref
 
 from ..frames import is_library
 from ..imports import when_imported
+from ..model_hooks.module_modes import is_modal, is_norm
 from ..part import Part, is_due
 from ..patching import wrap_method
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
-from .roots import is_modal, is_norm
 
 MODULE = "torch.nn.modules.module"
 MOST_PLACES = 256

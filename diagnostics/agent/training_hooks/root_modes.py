@@ -10,10 +10,10 @@ import sys
 import weakref
 
 from ..imports import when_imported
+from ..model_hooks.module_modes import is_modal, is_norm
 from ..part import Part, is_due
 from ..patching import wrap_method
 from ..torch_hooks.wrapped_models import own_frames
-from .roots import is_modal, is_norm
 
 MODULE = "torch.nn.modules.module"
 EVALUATION = 5  # forward passes in a row without gradients and without a step between them

@@ -43,4 +43,17 @@ class WeightsUntied:
     path: tuple[Frame, ...]  # where it was taken
 
 
-ModelMark = CopyIsStale | CopyLacksStatistics | WeightsUntied
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartWoken:
+    """A frozen part in eval mode that a train() of the whole model put back into train mode."""
+
+    step: int
+    root: str
+    part: str  # its path in the root
+    part_class: str
+    module: str  # the first in it whose mode matters: "norm (BatchNorm1d)"
+    eval_at: tuple[Frame, ...]
+    path: tuple[Frame, ...]  # of train()
+
+
+ModelMark = PartWoken | CopyIsStale | CopyLacksStatistics | WeightsUntied
