@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+PLACE = "<frozen importlib._bootstrap, ups-doctor>"  # of what stands in: warnings skip frames of the import system
+
 
 class Watched:
     """A built-in function that is told of. No function: as a class attribute it must not bind, as built-ins do not."""
@@ -51,6 +53,13 @@ def replace(owner, name, before=None, after=None):
             setattr(module, name, watched)
 
 
+def _caller(frame):
+    """Returns the frame that called, past what else stands in for the same function."""
+    while frame is not None and frame.f_code.co_filename == PLACE:
+        frame = frame.f_back
+    return frame
+
+
 def wrap_method(owner, name, before=None, after=None):
     """Replaces the method `owner.name`; `before` and `after` get the caller's frame and the arguments with self."""
     original = owner.__dict__.get(name)
@@ -60,13 +69,13 @@ def wrap_method(owner, name, before=None, after=None):
     def call(*args, **kwargs):
         if before is not None:
             try:
-                before(sys._getframe(1), args, kwargs)
+                before(_caller(sys._getframe(1)), args, kwargs)
             except Exception:
                 pass  # an event less; the job goes on
         result = original(*args, **kwargs)
         if after is not None:
             try:
-                after(sys._getframe(1), result, args, kwargs)
+                after(_caller(sys._getframe(1)), result, args, kwargs)
             except Exception:
                 pass  # an event less; the job goes on
         return result
@@ -94,7 +103,7 @@ def disguised(wrapper, original):
     """Returns `wrapper` with the name, signature and place of `original`, skipped by the stacklevel of warnings."""
     # The code of warnings skips frames of the import system; a warning must name the line it named before.
     code = wrapper.__code__
-    wrapper.__code__ = code.replace(co_filename="<frozen importlib._bootstrap, ups-doctor>", co_name=original.__name__)
+    wrapper.__code__ = code.replace(co_filename=PLACE, co_name=original.__name__)
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(wrapper, name, getattr(original, name, None))
     wrapper.__dict__.update(getattr(original, "__dict__", {}))

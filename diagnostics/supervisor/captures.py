@@ -141,10 +141,11 @@ class CaptureController:
         self._ended_s = self._now()
         if member.status is not None and os.WCOREDUMP(member.status):
             self._dumped.append(member)
-        if self._is_ending or member.status == 0 or self._taken >= MOST_SNAPSHOTS or not self._counts(member):
+        if self._is_ending or member.status == 0 or not self._counts(member):
             return
         self._notes.failed(member)
-        if member.pid in self._raised:  # what its peers did when it raised tells more than what they do now
+        # What its peers did when it raised tells more than what they do now.
+        if self._taken >= MOST_SNAPSHOTS or member.pid in self._raised:
             return
         if len(tree.living()) > 0 and self._work.begin(
             lambda: self._snapshot(tree.living(), f"pid {member.pid} ended")

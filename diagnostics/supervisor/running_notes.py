@@ -23,6 +23,7 @@ from diagnostics.supervisor.capture.usage import UsageLooks
 SAMPLED = ("batches-*.bin", "prints-*.jsonl")  # what agents leave of a training, beside their own file
 FIRST_S = 2.0  # after the first sample of the job; each further look waits twice as long
 LONGEST_S = 600.0
+MOST_FAILED = 16  # ranks of which something may be said
 FAILED_S = 2.0  # after a rank has failed, most jobs have ended, and their report tells more
 
 
@@ -55,7 +56,7 @@ class RunningNotes:
         self._likely: set[str] = set()
         self._told: set[str] = set()
         self._failed: list[Member] = []  # of which nothing was said
-        self._told_failure = False
+        self._told_failure = self._of_failure = False  # whether one was said; whether a look is for one
         self.wants_end = ""  # why the job is to be ended as the user wishes, in the words of job.json
 
     def saw(self, at_s: float, ranks_first: Callable[[], Mapping[int, int]], steps: int) -> None:
@@ -67,7 +68,7 @@ class RunningNotes:
 
     def failed(self, member: Member) -> None:
         """A process of the job has failed by itself: the first rank that did is told, where the job lives on."""
-        if "RANK" in (member.variables or {}) and not self._told_failure:
+        if "RANK" in (member.variables or {}) and not self._told_failure and len(self._failed) < MOST_FAILED:
             self._failed.append(member)
 
     def close(self) -> None:
@@ -76,7 +77,9 @@ class RunningNotes:
 
     def is_due(self, at_s: float) -> bool:
         """Whether it is time to look; not before a rank has left samples."""
-        if self._failed and at_s >= (self._failed[0].ended_s or at_s) + FAILED_S:
+        first = next(iter(self._failed), None)  # a look that still goes on may take it out
+        self._of_failure = first is not None and at_s >= (first.ended_s or at_s) + FAILED_S
+        if self._of_failure:
             return True
         if at_s < self._next_s:
             return False
@@ -90,12 +93,14 @@ class RunningNotes:
 
     def begun(self, at_s: float) -> None:
         """A look has begun: the next one waits longer."""
+        if self._of_failure:
+            return  # the next look at how the job trains comes when it would have
         self._pause_s = min(LONGEST_S, 2 * self._pause_s)
         self._next_s = at_s + self._pause_s
 
     def look(self) -> None:
         """Reads the record and tells what is sure: what is confirmed, and what two looks have found likely."""
-        if self._failed:
+        if self._of_failure:
             said = failure_so_far(self._record, self._failed.pop(0).pid)
             if said:
                 self._told_failure = True

@@ -1,8 +1,8 @@
 """Frozen parts that their program put into eval mode before it trained, and that a `train()` of the whole model woke.
 
-Looked at before a few steps only: a part whose own `eval()` was called before the optimizer's first step, all of whose
-parameters are frozen, that is in train mode now, and that drops something or keeps statistics. Who called `train()` on
-the part itself wants it so.
+Looked at before a few steps only: a part whose own `eval()` was called before the optimizer's first step, when it was
+frozen or nothing had been trained, all of whose parameters are frozen, that is in train mode now, and that drops
+something or keeps statistics. Who called `train()` on the part itself wants it so.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import weakref
 from ..frames import is_library
 from ..imports import when_imported
 from ..part import Part, is_due
-from ..patching import wrap_method
+from ..patching import PLACE, wrap_method
 from ..torch_hooks.wrapped_models import own_frames
 from .module_modes import is_modal
 
 MODULE = "torch.nn.modules.module"
 MOST = 64
+MOST_TRAINS = 8  # `train` of a class of the user's own that calls that of its base
 
 
 class WokenParts(Part):
@@ -37,6 +38,8 @@ class WokenParts(Part):
             return
         if known is not None and known[2] != self.marks.steps:
             return  # of a validation
+        if self.marks.steps and not _is_frozen(module):
+            return  # of a stage in which it learned
         gone = weakref.ref(module, lambda _: self._asleep.pop(key, None))
         self._asleep[key] = gone, own_frames(frame), self.marks.steps
 
@@ -84,6 +87,19 @@ def _first_awake(part):
     return "%s (%s)" % found if (found := next(found, None)) is not None else ""
 
 
+def _goes_down(frame):
+    """Whether `train` was called for a part of the module that it was called on: below another `train` of modules."""
+    for _ in range(MOST_TRAINS):
+        if frame is None or frame.f_code.co_name != "train":
+            return False
+        if frame.f_code.co_filename.endswith("/nn/modules/module.py"):
+            return True
+        frame = frame.f_back
+        while frame is not None and frame.f_code.co_filename == PLACE:
+            frame = frame.f_back
+    return False
+
+
 def watch(parts):
     """Wraps Module.train and Module.eval, which wrappers and models inherit."""
 
@@ -91,8 +107,7 @@ def watch(parts):
         parts.evaluating(args[0], frame)
 
     def training(frame, args, kwargs):
-        goes_down = frame.f_code.co_name == "train" and frame.f_code.co_filename.endswith("/nn/modules/module.py")
-        if parts._asleep and not goes_down and (kwargs.get("mode", True) if len(args) < 2 else args[1]):
+        if parts._asleep and (kwargs.get("mode", True) if len(args) < 2 else args[1]) and not _goes_down(frame):
             parts.training(args[0], frame)
 
     def wrap():

@@ -79,9 +79,10 @@ class ForeignGradients(Part):
         for one in self._watched.values():
             numbers = _numbers(one.parameter())
             if not any(numbers):
-                one.now, one.foreign, one.left = (), None, ()
+                one.foreign, one.left = None, ()
             elif one.foreign is not None and not one.left:
-                one.left, one.left_at, one.by, one.now = numbers, one.touched_at, one.foreign, numbers
+                one.left, one.left_at, one.by = numbers, one.touched_at, one.foreign
+            one.now = numbers if any(numbers) else ()  # clipping and scaling between passes are none
 
     def backward_ended(self):
         """Looks which of them the pass has added to."""

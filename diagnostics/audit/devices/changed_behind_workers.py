@@ -48,7 +48,7 @@ _DEPTH = 2
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the changes that no worker sees."""
-    for loader in loaders(project):
+    for loader in loaders(project) if not file.is_test else ():
         kept = loader.words.get("persistent_workers")
         if not (isinstance(kept, ast.Constant) and kept.value is True) or loader.workers == "none":
             continue

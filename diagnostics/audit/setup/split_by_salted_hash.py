@@ -46,7 +46,7 @@ _TEXT_METHODS = frozenset(
 )  # fmt: skip
 _TEXT_ATTRIBUTES = frozenset(["stem", "suffix", "__name__"])
 _TEXT_CALLS = frozenset(["str", "repr", "os.path.basename", "os.path.join", "os.fspath", "pathlib.Path", "json.dumps"])
-_TEXT_NAMES = re.compile(r"^(?:\w*_)?(?:name|path|file|filename|fname|url|text|word|token|key|stem|sentence|document)$")
+_TEXT_NAMES = re.compile(r"^(?:\w*_)?(?:name|path|file|filename|fname|url|text|stem|sentence|document)$")
 _HARMLESS = re.compile(r"colou?r|palette|cache|emoji|lock|log", re.IGNORECASE)
 _SEED = "PYTHONHASHSEED"
 

@@ -70,7 +70,7 @@ class Loop:
             self.batches = [mapped(one, lambda x: x.double() if x.is_floating_point() else x) for one in self.batches]
         self.accumulate = request["accumulate"] or given.get("accumulate") or 1
         self.recorder = sys.modules["_ups_doctor_agent"].agent.parity
-        self.recorder.trains(given.get("loss"), type(given["model"]).forward, given["make"])
+        self.recorder.trains(given.get("loss"), getattr(type(given["model"]), "forward", None), given["make"])
 
     def as_rank(self, model, rank, world):
         """Trains on this rank's share of each global batch."""

@@ -164,7 +164,7 @@ def _match(
         title=f"{who} (pid {', '.join(map(str, pids))}) {how}{at}",
         evidence=evidence or [end_evidence(rank)],
         fix=_KILLED
-        if number == signal.SIGKILL and not frames
+        if number == signal.SIGKILL and not frames and not sent
         else Fix(text=f"correct what the dataset does{at}; num_workers=0 shows the same crash in the rank itself"),
         locations=locations,
         confidence=Confidence.CONFIRMED if own else Confidence.LIKELY,

@@ -106,9 +106,9 @@ def _arguments(level: StackLevel, taints: RankTaint, op: str) -> Iterator[Diverg
         if not isinstance(call, ast.Call):
             continue
         # Given by the root alone: that ranks differ in it is meant.
-        op = last_name(call.func)
-        given = operations.AT_ROOT.get(op, "")
-        at = operations.PARAMETERS[op].index(given) if given else len(call.args)
+        called = last_name(call.func)
+        given = operations.AT_ROOT.get(called, "")
+        at = operations.PARAMETERS[called].index(given) if given else len(call.args)
         keywords = [one.value for one in call.keywords if one.arg != given]
         for argument in (*call.args[:at], *call.args[at + 1 :], *keywords):
             taint = taints.of(argument, level.function)

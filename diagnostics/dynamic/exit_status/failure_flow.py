@@ -158,8 +158,9 @@ class FailureFlow(ValueCarriers):
             case ast.While() if self._leaves:  # to wait for a file is no answer
                 self._under([*parent.body, *parent.orelse])
             case ast.While() if self._again and decided is not Decided.NOT:  # how often it was tried, and the like
-                self._retries = True
+                before, self._retries = self._retries, True
                 self._under([*parent.body, *parent.orelse])
+                self._retries = before
             case ast.Delete():
                 return
             case _:
@@ -249,7 +250,7 @@ class FailureFlow(ValueCarriers):
         bad = block.orelse if is_success(block.test) else block.body
         stops = any(isinstance(one, (ast.Break, ast.Return)) for one in own_nodes(bad))
         # Who stops at the first failure has answered it; who gives up after several has not.
-        self._retries = decided is not Decided.NOT or not stops
+        before, self._retries = self._retries, decided is not Decided.NOT or not stops
         if any(isinstance(one, ast.Call) and call_kind(one) is CallKind.SAYS for one in own_nodes(arms)):
             self.worded = True
         self._under(arms)
@@ -257,6 +258,7 @@ class FailureFlow(ValueCarriers):
         answers = self._leaves or is_success(block.test)
         exits = answers and any(map(leaves_with_0, own_nodes(arms)))
         self._under(self._index.passed_over(block, arms, exits=exits))
+        self._retries = before
 
     def _under(self, nodes: Sequence[ast.AST], *, tested: Decided = Decided.BY_TEST) -> None:
         """Looks at what runs, or does not, by what a test of the value said; a loop over values is no test of them."""

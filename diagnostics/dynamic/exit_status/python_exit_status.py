@@ -140,7 +140,8 @@ def _look(job: Job, process: JobProcess, read: LifecycleEvent, started: Lifecycl
         return StatusFlow(fate=Fate.HANDLED, how=f"its parent read the code{at}")
     sources = _sources(job, process)
     ways = user_frames(started.path, agent_folder=folder) if not _came_good(job, process, started) else ()
-    starts = [(job.sources.file(one.file), one.line) for one in ways]
+    called = ["", *(one.function.rpartition(".")[2] for one in ways)]
+    starts = [(job.sources.file(one.file), one.line, inner) for one, inner in zip(ways, called, strict=False)]
     found = code_leads_to(job.sources.file(frames[0].file), frames[0].line, how, sources, starts)
     if found is Consequence.ACTED_ON and (lost := _in_a_future(process, read)) is not None:
         return _unasked(job, lost)  # what it did was to raise

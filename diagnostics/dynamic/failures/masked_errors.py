@@ -81,8 +81,9 @@ def hidden_error(job: Job, process: JobProcess) -> MaskedError | None:
         return MaskedError(process=process, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
     unsaved = _unsaved(job, process)
     if unsaved is not None:
+        seen = any(one.function in _SAVING for one in process.loads)  # else that it was to write is read in its text
         return MaskedError(
-            process=process, raised=unsaved, hiding=None, missing="the file that it was to write", certain=True
+            process=process, raised=unsaved, hiding=None, missing="the file that it was to write", certain=seen
         )
     unasked = _unasked_training(job, process)
     if unasked is not None:

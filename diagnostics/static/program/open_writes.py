@@ -6,6 +6,7 @@ import ast
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.own_nodes import own_nodes
 from diagnostics.static.program.source_file import SourceFile
 
 _SAVES = frozenset(["save", "savez", "savez_compressed", "dump", "save_file", "save_model", "save_pretrained",
@@ -14,14 +15,8 @@ _SAVES = frozenset(["save", "savez", "savez_compressed", "dump", "save_file", "s
 
 def writes_at(source: SourceFile, line: int) -> bool:
     """Whether the line stands in a `with open(..., "w")`, or calls what writes a file."""
-    around = _around(source, line)
-    opened = any(
-        _opens_to_write(item.context_expr)
-        for node in around
-        if isinstance(node, (ast.With, ast.AsyncWith))
-        for item in node.items
-    )
-    return opened or any(isinstance(node, ast.Call) and last_name(node) in _SAVES for node in around)
+    calls = (node for node in _around(source, line) if isinstance(node, ast.Call))
+    return _is_in_open_file(source, line) or any(last_name(node) in _SAVES for node in calls)
 
 
 def writes_from(source: SourceFile, line: int) -> bool:
@@ -29,10 +24,14 @@ def writes_from(source: SourceFile, line: int) -> bool:
     function = source.function_at(line)
     if function is None:
         return False
-    return writes_at(source, line) or any(
-        (isinstance(node, ast.Call) and (last_name(node) in _SAVES or _opens_to_write(node)) and node.lineno >= line)
-        for node in walk(function)
-    )
+    later = (one for one in own_nodes(function) if isinstance(one, ast.Call) and (one.end_lineno or one.lineno) >= line)
+    saves = _SAVES - {"copy"}  # of a tensor or a dict, more often than of a file
+    return _is_in_open_file(source, line) or any(_opens_to_write(one) or last_name(one) in saves for one in later)
+
+
+def _is_in_open_file(source: SourceFile, line: int) -> bool:
+    blocks = (node for node in _around(source, line) if isinstance(node, (ast.With, ast.AsyncWith)))
+    return any(_opens_to_write(item.context_expr) for node in blocks for item in node.items)
 
 
 def loops_at(source: SourceFile, line: int) -> bool:
