@@ -103,7 +103,7 @@ if rank:
 else:
     dist.irecv(torch.ones(2), src=1).wait()
 """,
-        _stuck,
+        lambda found: _stuck(found) and found[0].waits[0].asynchronous,  # its wait(), not the call that began it
     )
     waits = [one.waits[0] for one in found]
     assert [(wait.kind, wait.op, wait.root, wait.asynchronous) for wait in waits] == [
