@@ -51,7 +51,9 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedHosts]:
         yield made
 
 
-def start(hosts: SimulatedHosts, folder: Path, *words: str, stall_s: int = 12) -> list[subprocess.Popen[bytes]]:
+def start(
+    hosts: SimulatedHosts, folder: Path, *words: str, stalls_s: tuple[int, int] = (12, 12)
+) -> list[subprocess.Popen[bytes]]:
     """Starts one rank a host, each under a doctor of its own."""
     (folder / "train.py").write_text(SOURCE)
     given = {"MASTER_ADDR": hosts.address["n1"], "MASTER_PORT": "29500", "WORLD_SIZE": "2", "OMP_NUM_THREADS": "1",
@@ -60,7 +62,8 @@ def start(hosts: SimulatedHosts, folder: Path, *words: str, stall_s: int = 12) -
         subprocess.Popen(
             hosts.entered(
                 name, *OWN_NUMBERS, DOCTOR, "run", "--report-dir", str(folder / f"own-{name}"), "--share",
-                str(folder / "shared"), "--stall-timeout", str(stall_s), "--", sys.executable, "train.py", *words,
+                str(folder / "shared"), "--stall-timeout", str(stalls_s[rank]), "--",
+                sys.executable, "train.py", *words,
             ),
             cwd=folder, env={**os.environ, **given, "RANK": str(rank)},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -93,8 +96,13 @@ def test_hosts_with_different_numbers_of_files_are_told_apart_though_no_single_h
         hosts.entering("n1", f"mount --bind {here} {data}"),
         hosts.entering("n2", f"mount --bind {there} {data}"),
     ):
-        codes, found = page(start(hosts, tmp_path, str(data)), tmp_path)
-    assert codes == [124, 124]
+        codes, found = page(start(hosts, tmp_path, str(data), stalls_s=(12, 60)), tmp_path)
+    assert codes == [124, 1], "n1's doctor ends its rank first, and n2's rank loses its peer"
+    alone = json.loads((tmp_path / "own-n2" / "report.json").read_text())
+    assert alone["root_cause"].startswith(
+        "Rank 1 lost a peer at train.py:14, none of those watched here (1 of the 2 ranks run elsewhere): RuntimeError"
+    )
+    assert (alone["culprit_ranks"], alone["victim_ranks"], alone["confidence"]) == ([], [1], "likely")
     assert (found["outcome"], found["failure_class"], found["host"], found["location"]) == (
         "hang", "collective-missing", "n2", "train.py:7",
     )  # fmt: skip
@@ -122,6 +130,6 @@ def test_a_link_that_is_cut_under_a_healthy_job_is_named_and_no_rank_is_blamed(
 
 
 def test_a_healthy_job_over_hosts_is_told_so(hosts: SimulatedHosts, tmp_path: Path) -> None:
-    codes, found = page(start(hosts, tmp_path, str(files(tmp_path / "data", 6)), stall_s=90), tmp_path)
+    codes, found = page(start(hosts, tmp_path, str(files(tmp_path / "data", 6)), stalls_s=(90, 90)), tmp_path)
     assert codes == [0, 0]
     assert (found["outcome"], found["words"], found["notes"]) == ("ok", "All 2 hosts ended well", [])

@@ -23,6 +23,7 @@ from diagnostics.diagnosis.crash import (
     native_code_aborts,
     native_code_crashes,
     object_cannot_be_pickled,
+    peer_elsewhere_lost,
     rank_leaves,
     teardown_aborts,
     thread_dies,
@@ -30,7 +31,7 @@ from diagnostics.diagnosis.crash import (
 )
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.attribution import blame
-from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, ProcessRole, SignalSent
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, JobProcess, ProcessRole, SignalSent
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
 from diagnostics.record.supervisor_facts import SentSignal, Stall
@@ -38,7 +39,7 @@ from diagnostics.record.supervisor_facts import SentSignal, Stall
 ALL = (
     cuda_kernel_fails, data_worker_dies, gloo_sizes_differ, gpu_memory_runs_out, host_memory_runs_out, import_fails,
     killed_by_oom_killer, killed_from_outside, native_code_aborts, native_code_crashes, object_cannot_be_pickled,
-    rank_leaves, teardown_aborts, thread_dies, uncaught_exception,
+    peer_elsewhere_lost, rank_leaves, teardown_aborts, thread_dies, uncaught_exception,
 )  # fmt: skip
 
 
@@ -73,6 +74,28 @@ def test_a_rank_that_only_lost_its_peer_at_the_line_where_that_one_failed_is_no_
     assert told(uncaught_exception.match(a_job(two, one, culprits=blame((one, two))[0]))) == (
         "python-exception", (1,), ("train.py:4",),
     )  # fmt: skip
+
+
+def test_a_rank_whose_peer_runs_on_another_host_is_its_victim_and_no_culprit() -> None:
+    text = "RuntimeError: Connection closed by peer [10.77.0.1]:3496"
+
+    def found(said: str, world: int, *others: JobProcess) -> Match | None:
+        known = agent(pid=1, variables={"WORLD_SIZE": str(world)})
+        one = a_process(1, rank=1, code=1, raised=(raised(said, "train.py:14"),), agent=known)
+        processes = (one, *others)
+        return peer_elsewhere_lost.match(a_job(*processes, culprits=blame(processes)[0]))
+
+    lost = found(text, 2)
+    assert lost is not None
+    assert lost.finding.title == (
+        f"Rank 1 lost a peer at train.py:14, none of those watched here (1 of the 2 ranks run elsewhere): {text}"
+    )
+    assert (lost.culprit_ranks, lost.victim_ranks, lost.locations) == ((), (1,), ("train.py:14",))
+    assert found("KeyError: 'nu'", 2) is None, "a fault of its own"
+    assert found("RuntimeError: Timed out waiting 1000ms for recv operation to complete", 2) is None, "a wait ran out"
+    assert found(text, 2, a_process(2, rank=0)) is None, "the peer is here, and left early"
+    failed = a_process(2, rank=0, code=1, raised=(raised("KeyError: 'nu'", "data.py:3"),))
+    assert found(text, 3, failed) is None, "one that failed by itself is here"
 
 
 def test_an_exception_raised_from_another_one_is_told_by_the_first() -> None:
