@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 
+from .patching import PLACE
 from .shared import layout
 
 _STDLIB = os.path.dirname(os.__file__) + os.sep
@@ -21,6 +22,11 @@ def is_library(filename):
         known = is_stdlib(filename) or filename.startswith(_AGENT) or in_torch
         _library[filename] = known
     return known
+
+
+def is_own(filename):
+    """Whether a frame of this file is the agent's, or of what it put in the place of a function."""
+    return filename == PLACE or filename.startswith(_AGENT)
 
 
 def is_stdlib(filename):

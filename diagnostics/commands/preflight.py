@@ -23,6 +23,7 @@ from diagnostics.core import redaction
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.findings import Verdict
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.core.stop_signal import interrupted_exit
 from diagnostics.core.thresholds import Thresholds, find, read_thresholds
 from diagnostics.hosts.host_table import HEAD, host_rows, table_lines
@@ -143,6 +144,11 @@ def command(context: click.Context, /, config: Path | None, **options: Any) -> N
 def _refuse_contradictions(config: Path | None, options: dict[str, Any]) -> None:
     if config is not None and options["script"]:
         raise UsageError("CONFIG and --script exclude each other: a CONFIG's trainer starts its own ranks")
+    if config is not None and config.suffix in (".py", ".sh"):
+        raise UsageError(
+            f"{config} is a program, and a configuration is expected there",
+            hint=f"ups-doctor preflight --script {pasteable(config)}",
+        )
     if options["hosts"] and (config is not None or options["script"]):
         raise UsageError("--hosts compares hosts, whatever the job: leave CONFIG and --script to a second call")
     if (options["data"] or options["remote"] != BY_SSH) and not options["hosts"] and config is not None:

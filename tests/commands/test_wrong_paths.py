@@ -39,6 +39,7 @@ REFUSED = {
         ("stacks 0", "PID '0' is no number of a process"),
         ("stacks 99999999999", "there is no process 99999999999"),
         ("explain EMPTY", "unknown code ''"),
+        ("preflight train.py", "train.py is a program, and a configuration is expected there\n  ups-doctor preflight "),
         ("run EMPTY", "the command is an empty word: a variable that is not set?"),
         ("run --report-dir EMPTY -- true", "--report-dir is empty: a variable that is not set?"),
         ("run --report-dir a+file -- true", "--report-dir a file is a file: a report never overwrites another"),

@@ -89,6 +89,19 @@ def test_a_python_file_in_the_place_of_a_command_is_to_be_started_with_python(
     assert found.finding.fix.text.startswith(advice)
 
 
+def test_a_folder_in_the_place_of_a_command_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    told = [
+        only(launcher_not_found, made.a_job(shell(code=127), cwd=tmp_path, output=f"{name}: command not found\n",
+                                            facts={"command": (name,), "exit_code": 127}))
+        for name in ("src", "absent")
+    ]  # fmt: skip
+    assert [match is not None and match.finding.title for match in told] == [
+        "src is a folder, which is no command: src: command not found",
+        "The command absent does not exist in the environment of this job: absent: command not found",
+    ]
+
+
 def test_a_launcher_that_a_makefile_calls_is_the_line_of_its_recipe(tmp_path: Path) -> None:
     job = made.a_job(
         made.a_process(10, rank=None, part=ProcessRole.SHELL, code=2, argv=("make", "train"), parent_pid=1),

@@ -8,6 +8,7 @@ from weakref import WeakSet
 
 from ..frames import is_library
 from ..patching import wrap_method
+from ..shown_tracebacks import unlinked
 
 UNSEEN = ("StopIteration", "StopAsyncIteration", "GeneratorExit")  # how loops and generators end
 MAX_TEXT = 500
@@ -164,6 +165,9 @@ def _members(error, depth=MAX_CHAIN):
 def _see_formatted(caught, traceback):
     """Everything that formats a traceback makes a TracebackException: print_exc, logging, workers, launchers."""
 
+    def formatting(frame, args, kwargs):
+        unlinked(args[3] if len(args) > 3 else kwargs.get("exc_traceback"))
+
     def formatted(frame, result, args, kwargs):
         error = args[2] if len(args) > 2 else kwargs.get("exc_value")
         if isinstance(error, BaseException):
@@ -171,7 +175,7 @@ def _see_formatted(caught, traceback):
             if how:
                 caught.tell(error, how, args[3] if len(args) > 3 else kwargs.get("exc_traceback"))
 
-    wrap_method(traceback.TracebackException, "__init__", after=formatted)
+    wrap_method(traceback.TracebackException, "__init__", before=formatting, after=formatted)
 
 
 def _formatted_for(frame):

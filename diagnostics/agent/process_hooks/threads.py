@@ -6,6 +6,7 @@ import sys
 
 from ..frames import is_library
 from ..patching import disguised, wrap_method
+from ..shown_tracebacks import without_own
 from .child_starts import dotted_target
 
 MAX_KNOWN = 256
@@ -78,7 +79,13 @@ def _see_exceptions(exceptions, threading):
         invoke = original()
 
         def invoke_excepthook(thread):
-            exceptions.in_thread(*sys.exc_info())
+            kind, value, traceback = sys.exc_info()
+            exceptions.in_thread(kind, value, traceback)
+            try:
+                without_own(value, traceback)
+            except Exception:
+                pass  # a frame of ours is shown; the job goes on
+            del value, traceback
             with exceptions:
                 invoke(thread)
 

@@ -6,6 +6,7 @@ import sys
 from _thread import get_ident
 
 from ..imports import when_imported
+from ..shown_tracebacks import without_own
 
 MAX_TEXT = 1500
 
@@ -13,8 +14,8 @@ MAX_TEXT = 1500
 def watch(agent):
     """Sees what arrives at sys.excepthook and sys.unraisablehook, and what is caught and then logged or printed."""
     agent.exceptions = exceptions = Exceptions(agent)
-    _chain(sys, "excepthook", exceptions, exceptions.uncaught)
-    _chain(sys, "unraisablehook", exceptions, exceptions.unraisable)
+    _chain(sys, "excepthook", exceptions, exceptions.uncaught, lambda kind, value, traceback: (value, traceback))
+    _chain(sys, "unraisablehook", exceptions, exceptions.unraisable, lambda one: (one.exc_value, one.exc_traceback))
     for module in ("traceback", "logging", "concurrent.futures._base"):
         when_imported(module, lambda module=module: exceptions.caught.see(module))
     if hasattr(sys, "monitoring"):
@@ -126,12 +127,17 @@ class Exceptions:
             pass  # an event less; the job goes on
 
 
-def _chain(owner, name, exceptions, tell):
-    """Puts a hook of ours before the one that is there."""
+def _chain(owner, name, exceptions, tell, raised):
+    """Puts a hook of ours before the one that is there. `raised` takes exception and traceback from its arguments."""
     show = getattr(owner, name)
 
     def hook(*args):
         tell(*args)
+        try:
+            first = without_own(*raised(*args))
+            args = (*args[:2], first) if len(args) == 3 else args
+        except Exception:
+            pass  # a frame of ours is shown; the job goes on
         with exceptions:
             show(*args)
 

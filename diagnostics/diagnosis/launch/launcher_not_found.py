@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.frames import shown_path
@@ -87,6 +88,12 @@ def _command(job: Job) -> Match | None:
             text=f"start it with Python: {_watched(job, what)}python {what}, or, with several ranks, "
             f"torchrun --nproc-per-node 2 {what}",
             commands=(f"ls -l {what}",),
+        ))  # fmt: skip
+    if "/" not in what and job.facts.command[:1] == (what,) and Path(job.facts.cwd, what).is_dir():
+        return _missing(job, found, f"{what} is a folder, which is no command", named, what, Fix(
+            text=f"name the program in it: ups-doctor run -- python {what}/train.py, say, or python -m {what} for a "
+            "package with a __main__.py",
+            commands=(f"ls {what}",),
         ))  # fmt: skip
     instead = INSTEAD.get(name, f"the full path of {name}")
     return _missing(job, found, f"The command {what} does not exist in the environment of this job", named, what, Fix(
