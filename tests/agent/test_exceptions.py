@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -404,3 +405,57 @@ def test_what_came_out_of_a_model_is_recorded_where_somebody_caught_it(watch_war
         ("caught", "how=forward | ValueError: too much", [7, 14, 17]),
         ("exception", "ValueError: too much", [7, 14, 19]),
     ]
+
+
+CONTEXTS = """
+    import contextlib
+    def fail(text): raise ValueError(text)
+    @contextlib.contextmanager
+    def guarded(catching):
+        try: yield
+        except catching: pass
+    with contextlib.suppress(ValueError): fail("suppressed")
+    with guarded(ValueError): fail("in a generator")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.suppress(ValueError)); fail("in a stack")
+    with contextlib.ExitStack() as stack:
+        stack.push(lambda kind, error, traceback: True); fail("for a function")
+    with contextlib.suppress(KeyError), guarded(KeyError): pass
+    try:
+        with contextlib.suppress(KeyError), guarded(KeyError), contextlib.ExitStack(): fail("passed on")
+    except ValueError: print(contextlib.suppress.__exit__.__qualname__, *contextlib.suppress.__mro__)
+"""
+
+
+def test_what_the_exit_of_a_with_keeps_to_itself_is_recorded(watch):
+    run = watch(CONTEXTS, python=(python("3.11"),))
+    assert (run.stdout, run.stderr) == ((bare := watch(CONTEXTS, watched=False)).stdout, bare.stderr)
+    assert told(run.record.agents[0]) == [
+        ("caught", "how=caught | ValueError: suppressed", [3, 8]),
+        ("caught", "how=caught | ValueError: in a generator", [3, 9, 6]),
+        ("caught", "how=caught | ValueError: in a stack", [3, 11]),
+        ("caught", "how=caught | ValueError: for a function", [3, 13]),
+    ]
+
+
+COMPILED_CONTEXTS = """
+    import contextlib
+    import torch
+    @contextlib.contextmanager
+    def quietly():
+        yield
+    def step(x):
+        with quietly(), contextlib.ExitStack():
+            return x.sin() + 1
+    counted = torch._dynamo.testing.CompileCounter()
+    try: print(torch.compile(step, backend=counted, fullgraph=True)(torch.ones(2)), counted.frame_count)
+    except Exception as error: print(type(error).__name__, str(error).splitlines()[0])
+"""
+
+
+def test_a_compiled_function_takes_contexts_as_without_the_agent(watch):
+    source = "\nimport torch._dynamo.testing" + textwrap.dedent(COMPILED_CONTEXTS)
+    bare = watch(source, watched=False)
+    assert watch(source).stdout == bare.stdout
+    assert bare.stdout
+    print(bare.stdout)

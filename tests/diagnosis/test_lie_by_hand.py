@@ -14,6 +14,8 @@ from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.storage import write_cut_off
 from diagnostics.dynamic.job.job import ExceptionSource, LoadFailure, ProcessRole
 from diagnostics.record.agent_data import LifecycleEvent, Steps
+from diagnostics.record.parameter_prints import ParameterPrints
+from diagnostics.record.training_marks import SavedFile
 from diagnostics.static.program.exception_flow import swallowing_tries, training_functions
 from diagnostics.static.program.source_file import SourceFile
 
@@ -165,6 +167,96 @@ def test_a_with_that_an_exception_ended_in_hid_it(
     seen = agent(*made("optimizer", place=f"{file}:9"), event("caught"), steps=3)
     job = a_job(a_process(agent=seen, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": SWALLOWED})
     assert (told(failure_hidden_in_rank.match(job)) or (None,) * 4)[3] == lines
+
+
+@pytest.mark.parametrize("line", [2, 3])
+def test_what_came_out_of_the_iterator_of_a_training_loop_cut_it_short_as_well(line: int, tmp_path: Path) -> None:
+    file = f"{tmp_path}/train.py"
+    error = raised("KeyError: 'nu'", f"{file}:{line}", f"{file}:8", how=ExceptionSource.CAUGHT, sequence=2)
+    seen = agent(*made("optimizer", place=f"{file}:9"), event("caught"), steps=3)
+    job = a_job(a_process(agent=seen, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": SWALLOWED})
+    found = failure_hidden_in_rank.match(job)
+    assert told(found) == (
+        JobOutcome.CRASH, "masked-exit", (0,), (f"train.py:{line}", "train.py:6", "train.py:8"),
+    )  # fmt: skip
+    assert found is not None
+    assert found.finding.fix is not None
+    assert found.finding.fix.text.startswith("let the exception out of the `with` at train.py:6")
+
+
+SAVING = """\
+def save(model):
+    torch.save(model.state_dict(), "/data/last.pt")
+def main(model):
+    try:
+        save(model)
+    except OSError:
+        print("could not save")
+    with suppress(OSError):
+        save(model)
+    try:
+        save(model)
+    except OSError:
+        fall_back_to(model, save_here)
+    try:
+        save(model)
+    except OSError:
+        torch.save(model.state_dict(), "last.pt")
+    try:
+        save(model)
+    except OSError:
+        raise SystemExit(1)
+atexit.register(save)
+"""
+
+
+def _saved(step: int, ended_s: float) -> SavedFile:
+    return SavedFile(file="/data/1.pt", began_ns=0, ended_ns=int(ended_s * 1e9), empty=False, step=step, path=())
+
+
+@pytest.mark.parametrize(
+    ("line", "good", "last_step_s", "lines"),
+    [
+        (5, (), 2.0, ("train.py:2", "train.py:6", "train.py:5")),
+        (9, (), 2.0, ("train.py:2", "train.py:8", "train.py:9")),
+        (22, (), 2.0, ("train.py:2", "train.py:22")),  # nothing around it
+        (5, (), 5.0, ("train.py:2", "train.py:6", "train.py:5")),  # trained on, and never saved at all
+        (11, (), 2.0, None),  # the handler has another way
+        (15, (), 2.0, None),  # the handler saves elsewhere
+        (5, (_saved(20, 1.0),), 2.0, ("train.py:2", "train.py:6", "train.py:5")),  # nothing of the last 20 steps
+        (5, (_saved(20, 1.0),), 5.0, None),  # a snapshot on the way
+        (5, (_saved(40, 2.5),), 2.0, None),  # nothing trained since
+        (5, (_saved(20, 4.0),), 2.0, None),  # saved after all
+    ],
+)
+def test_the_last_save_that_failed_and_was_kept_quiet_is_told_where_nothing_else_has_the_work(
+    line: int, good: tuple[SavedFile, ...], last_step_s: float, lines: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/train.py"
+    load = LoadFailure(
+        at_s=3.0, function="torch.save", file="/data/last.pt", error="OSError: no space",
+        path=frames(f"{file}:2", f"{file}:{line}"),
+    )  # fmt: skip
+    seen = replace(agent(), steps=Steps(count=40, last_s=last_step_s))
+    process = a_process(agent=seen, loads=(load,), prints=ParameterPrints(marks=good))
+    found = failure_hidden_in_rank.match(a_job(process, code=0, cwd=tmp_path, files={"train.py": SAVING}))
+    assert (told(found) or (None,) * 4)[3] == lines
+    if found is not None:
+        assert found.finding.title.endswith("and ended with 0; missing: the file that it was to write")
+
+
+def test_a_save_into_memory_and_one_beside_other_ways_of_saving_are_no_lost_ones(tmp_path: Path) -> None:
+    def found(file: str, steps: int, *events: LifecycleEvent) -> Match | None:
+        load = LoadFailure(
+            at_s=3.0, function="torch.save", file=file, error="TypeError: no", path=frames(f"{tmp_path}/train.py:5")
+        )
+        process = a_process(agent=agent(*events, steps=steps), loads=(load,))
+        return failure_hidden_in_rank.match(a_job(process, code=0, cwd=tmp_path, files={"train.py": SAVING}))
+
+    assert found("/data/last.pt", 40) is not None
+    assert found("<BytesIO>", 40) is None
+    assert found("/data/last.pt", 0) is None
+    assert found("/data/last.pt", 40, event("checkpoint", "safetensors.torch.save_file")) is None
 
 
 def test_leaving_the_loop_on_purpose_is_no_lie(tmp_path: Path) -> None:

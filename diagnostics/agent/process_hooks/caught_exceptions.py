@@ -7,7 +7,7 @@ from _thread import get_ident
 from weakref import WeakSet
 
 from ..frames import is_library
-from ..patching import wrap_method
+from ..patching import stand_in, wrap_method
 from ..shown_tracebacks import unlinked
 
 UNSEEN = ("StopIteration", "StopAsyncIteration", "GeneratorExit")  # how loops and generators end
@@ -227,9 +227,31 @@ def _see_futures(caught, base):
     wrap_method(base.Future, "exception", before=asked)
 
 
+def _see_contexts(caught, contextlib):
+    """What the exit of a `with` keeps to itself: suppress, a generator that goes on after its yield, a stack of them.
+
+    From Python 3.12 on it is seen as what any other code handles.
+    """
+    if hasattr(sys, "monitoring"):
+        return
+
+    def left(frame, result, args, kwargs):
+        error = args[2] if result and len(args) > 2 else None
+        if error is not None and error.__traceback__ is not None:
+            filename = error.__traceback__.tb_frame.f_code.co_filename  # of the `with`, or of the generator
+            if not is_library(filename) and "-packages" not in filename:
+                caught.tell(error, "caught")
+
+    for owner in (contextlib.suppress, contextlib._GeneratorContextManager, contextlib.ExitStack):
+        original = owner.__dict__.get("__exit__")
+        if original is not None:
+            owner.__exit__ = stand_in(original, left)
+
+
 # Modules in which caught exceptions are seen, the name of that way, and what hooks into them.
 SEEN_IN = {
     "traceback": ("traceback", _see_formatted),
     "logging": ("logging", _see_logged),
     "concurrent.futures._base": ("futures", _see_futures),
+    "contextlib": ("contexts", _see_contexts),
 }

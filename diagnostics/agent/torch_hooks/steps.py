@@ -36,19 +36,29 @@ class Steps:
         """Starts over: in a forked child the area is the parent's."""
         self._words, self._broken = None, False
         self._counts = {}  # id of an optimizer -> its steps
+        self._turn = set()  # ids of those that stepped since the last one that stepped again
         self._graded = set()  # ids of those that had a gradient in some step
         self._count = self._backwards = self.depth = 0
 
     def step(self, optimizer):
-        """Counts a step of one optimizer; what is published are the steps of the busiest. Never raises."""
+        """Counts a step of one optimizer; what is published are turns of all of them. Never raises.
+
+        A turn begins where one steps that has had its step in this turn: of several that take turns the steps of the
+        busiest are counted, of those that follow each other, one a fold or a round, all but the first of each.
+        """
         try:
             counts, key = self._counts, id(optimizer)
-            counts[key] = steps = counts.get(key, 0) + 1
+            counts[key] = counts.get(key, 0) + 1
             if key not in self._graded:
                 self._grade(key, optimizer)
-            if steps <= self._count or (self._words is None and not self._attach()):
+            if self._turn and key not in self._turn:
+                self._turn.add(key)
                 return
-            self._count, words, now = steps, self._words, time.monotonic_ns()
+            self._turn = {key}
+            if self._words is None and not self._attach():
+                return
+            self._count = steps = self._count + 1
+            words, now = self._words, time.monotonic_ns()
             words[layout.STEPS_HEADER_WORDS + steps % layout.STEP_SLOTS] = now
             if steps == 1:
                 words[layout.STEP_FIRST] = now

@@ -29,7 +29,7 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.exit_status.handed_over import handing_over
-from diagnostics.dynamic.failures.masked_errors import MaskedError, hidden_error, left_module
+from diagnostics.dynamic.failures.masked_errors import SAVE_MISSING, MaskedError, hidden_error, left_module
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
 from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
@@ -66,17 +66,28 @@ def match(job: Job) -> Match | None:
         failure_class=CLASS,
         title=f"{sentence(names_of(alike))} {said}{at}{by} and ended with 0; missing: {first.missing}",
         evidence=_evidence(job, first),
-        fix=Fix(
-            text=f"raise again after logging{by}, so that the exit code says what happened"
-            if hiding
-            else "let the exception out: call result() on each future, await each task, so that the exit code says it"
-        ),
+        fix=Fix(text=_fix(job, first, by)),
         locations=locations,
         module=_module(first.process),
         confidence=Confidence.CONFIRMED if first.certain else Confidence.LIKELY,
         outcome=JobOutcome.CRASH,
         began_s=first.raised.at_s if first.raised is not None else None,
     )
+
+
+def _fix(job: Job, hidden: MaskedError, by: str) -> str:
+    if hidden.hiding is not None:
+        line = "".join(job.sources.file(hidden.hiding.file).lines[hidden.hiding.line - 1 : hidden.hiding.line])
+        if line.lstrip().startswith(("with ", "async with ")):
+            return f"let the exception out of the `with`{by}: what it leaves through must not keep it to itself"
+        return f"raise again after logging{by}, so that the exit code says what happened"
+    if (
+        hidden.missing == SAVE_MISSING
+        and hidden.raised is not None
+        and hidden.raised.how is not ExceptionSource.UNASKED
+    ):
+        return "save where a failure still counts, in the main thread and before the program ends, and let it out there"
+    return "let the exception out: call result() on each future, await each task, so that the exit code says it"
 
 
 def _evidence(job: Job, hidden: MaskedError) -> list[Evidence]:

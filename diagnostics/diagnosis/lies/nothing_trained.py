@@ -22,7 +22,8 @@ from diagnostics.core.frames import user_frames
 from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.masked_errors import asked_for_no_training, hidden_error, went_on
+from diagnostics.dynamic.failures.asked_work import asked_for_no_training, went_on
+from diagnostics.dynamic.failures.masked_errors import hidden_error
 from diagnostics.dynamic.failures.teardown import is_teardown
 from diagnostics.dynamic.job.evidence import source_evidence
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess

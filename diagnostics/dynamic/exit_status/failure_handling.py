@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from diagnostics.core.wording import sentence
 from diagnostics.dynamic.exit_status.masked_exit_lines import masking_script_lines
 from diagnostics.dynamic.exit_status.python_exit_status import looks_at_products_of, of_python, starts_conditionally
+from diagnostics.dynamic.exit_status.runner_commands import advice, drops_code
 from diagnostics.dynamic.exit_status.shell_scripts import command_of, script_of
 from diagnostics.dynamic.failures.native_crash import is_fault
 from diagnostics.dynamic.failures.teardown import is_teardown
@@ -118,6 +119,11 @@ def _received(job: Job, process: JobProcess, below: JobProcess, above: JobProces
             process=process, fate=Fate.DROPPED, who="make", how="make was told to ignore it", places=places,
             advice=_ADVICE["make"],
         )  # fmt: skip
+    if dropped := drops_code(above.argv):
+        return FailureFate(
+            process=process, fate=Fate.DROPPED, who=name, how=dropped, places=_lines_of(job, above),
+            advice=advice(above.argv),
+        )  # fmt: skip
     flow = of_python(job, above, below)
     told = (flow.by_exception and not flow.unasked) or flow.recorded
     sweep = told and any(_is_other_trial(job, one, process, below, above) for one in job.processes)
@@ -129,6 +135,14 @@ def _received(job: Job, process: JobProcess, below: JobProcess, above: JobProces
         places=flow.places,
         advice=_ADVICE["future" if flow.unasked else "python"],
     )
+
+
+def _lines_of(job: Job, below: JobProcess) -> tuple[str, ...]:
+    """Returns the line of the script that runs a program; () where its parent is no script."""
+    shell = job.of_pid(below.parent_pid)
+    script = script_of(job, shell) if shell is not None else None
+    started = command_of(script, below) if script is not None else ()
+    return tuple(f"{script.file}:{one.tokens[0].line}" for one in started if script is not None and script.file)
 
 
 def _by_script(job: Job, process: JobProcess, below: JobProcess, shell: JobProcess) -> FailureFate:

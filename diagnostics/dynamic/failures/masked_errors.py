@@ -7,11 +7,14 @@ training loop that it cut short.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
+from diagnostics.dynamic.failures.asked_work import asked_for_no_training, went_on
+from diagnostics.dynamic.failures.lost_saves import SAVING, lost_save
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_kinds import test_runner
@@ -19,6 +22,7 @@ from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import LifecycleEvent, ModuleName
 from diagnostics.record.torch_messages import is_lost_peer
 from diagnostics.static.program.exception_flow import (
+    catches,
     catching,
     goes_on_raising,
     handler_of,
@@ -36,19 +40,10 @@ from diagnostics.static.program.unwinding import unwinds
 # Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
 CONTROL = re.compile(
     r"(?:^|\.)(?:KeyboardInterrupt|SystemExit|StopIteration|StopAsyncIteration|GeneratorExit)$"
-    r"|(?:Stop|Stopping|Interrupt|Finished|Done|Completed|Exit|Converged|Preempted|Preemption|Pruned)"
+    r"|(?:Stop|Stopping|Interrupt|Finished|Done|Completed|Exit|Converged|Exhausted|Drained|EndOf\w+|Preempted|Preemption|Pruned)"
     r"(?:Training|Exception|Run)?$"
 )
-# Words of a command line that ask for no training.
-_NO_TRAINING = re.compile(
-    r"(?:^|[-_/=.])(?:help|version|eval\w*|test\w*|infer\w*|predict\w*|valid\w*|export\w*|dry\w*|check\w*"
-    r"|smoke|bench\w*|profile|summary|list|convert\w*|generate|sample|describe|probe|h)(?:$|[-_=.])",
-    re.IGNORECASE,
-)
-# Words that ask for a run to go on: `--resume`, `resume_from=last.ckpt`, `--init_from=resume`.
-_GOING_ON = re.compile(r"(?<!no)(?:^|[-_/=.])(?:resume[ds]?|continue|restore)(?:$|[-_=.])", re.IGNORECASE)
-_NOT_SO = re.compile(r"=(?:0|no|none|null|false|off)?$", re.IGNORECASE)
-_SAVING = ("torch.save", "safetensors.torch.save_file")
+SAVE_MISSING = "the file that it was to write"
 LOOKED_AT = 8  # of the exceptions that a process caught, the latest
 MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optimizer-begin", "ddp-begin")
 
@@ -81,10 +76,11 @@ def hidden_error(job: Job, process: JobProcess) -> MaskedError | None:
         return MaskedError(process=process, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
     unsaved = _unsaved(job, process)
     if unsaved is not None:
-        seen = any(one.function in _SAVING for one in process.loads)  # else that it was to write is read in its text
-        return MaskedError(
-            process=process, raised=unsaved, hiding=None, missing="the file that it was to write", certain=seen
-        )
+        seen = any(one.function in SAVING for one in process.loads)  # else that it was to write is read in its text
+        return MaskedError(process=process, raised=unsaved, hiding=None, missing=SAVE_MISSING, certain=seen)
+    lost = lost_save(job, process)
+    if lost is not None:
+        return MaskedError(process=process, raised=lost.raised, hiding=lost.hiding, missing=SAVE_MISSING, certain=False)
     unasked = _unasked_training(job, process)
     if unasked is not None:
         return MaskedError(
@@ -126,7 +122,7 @@ def _missing_after(job: Job, process: JobProcess, raised: ExceptionRecord, left:
         return "no optimizer step was made" if _meant_to_train(job, process) and _nothing_after(process, raised) else ""
     trained_by = trained_in(job, process)
     in_loop = any(in_training_loop(job.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
-    if steps < most and (not went_on or in_loop):
+    if steps < most and (not went_on or (in_loop and not _by_design(job, raised))):
         return f"{steps} optimizer steps, while another rank made {most}"
     if went_on:
         return ""
@@ -134,10 +130,18 @@ def _missing_after(job: Job, process: JobProcess, raised: ExceptionRecord, left:
     return "the training loop ended there" if from_handler or cuts_training(job, process, raised) else ""
 
 
+def _by_design(job: Job, raised: ExceptionRecord) -> bool:
+    """Whether a handler names the very exception, one that the job's own code or a library has a class for."""
+    outer, name = raised.user_path[-1], raised.type.rpartition(".")[2]
+    block = catching(job.sources.file(outer.file), outer.line)
+    return block is not None and not hasattr(builtins, name) and any(catches(one, name) for one in block.handlers)
+
+
 def _stepped_after(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
-    """Whether it made an optimizer step after an exception."""
-    last_s = process.agent.steps.last_s if process.agent is not None else None
-    return process.agent is not None and last_s is not None and job_time(job.facts, process.agent, last_s) > raised.at_s
+    """Whether it made an optimizer step, or began a backward pass, after an exception."""
+    agent = process.agent
+    made = (agent.steps.last_s, agent.steps.backward_entered_s) if agent is not None else ()
+    return agent is not None and any(one is not None and job_time(job.facts, agent, one) > raised.at_s for one in made)
 
 
 def _nothing_after(process: JobProcess, raised: ExceptionRecord) -> bool:
@@ -173,19 +177,6 @@ def _meant_to_train(job: Job, process: JobProcess) -> bool:
     return uses_torch and any(training_loops(file, trained_by) for _, file in job_sources(job, process))
 
 
-def asked_for_no_training(job: Job, process: JobProcess) -> bool:
-    """Whether the command line asks for an evaluation, a dry run or the like."""
-    return any(_NO_TRAINING.search(word) for word in (*job.facts.command[1:], *process.argv[1:]))
-
-
-def went_on(job: Job) -> bool:
-    """Whether a rank restored an optimizer, or was told to go on: such a run may have nothing left to do."""
-    if any(one.agent is not None and one.agent.last_event("optimizer-restored") for one in job.ranks):
-        return True
-    words = (word for argv in (job.facts.command, *(one.argv for one in job.ranks)) for word in argv[1:])
-    return any(_GOING_ON.search(word) and not _NOT_SO.search(word) for word in words)
-
-
 def trained_in(job: Job, process: JobProcess) -> frozenset[str]:
     """Returns the functions of the job that train."""
     return training_functions(file for _, file in job_sources(job, process))
@@ -215,7 +206,7 @@ def ends_training(job: Job, process: JobProcess, raised: ExceptionRecord) -> boo
 
 def _unsaved(job: Job, process: JobProcess) -> ExceptionRecord | None:
     """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
-    saves = [load for load in process.loads if load.function in _SAVING]
+    saves = [load for load in process.loads if load.function in SAVING]
     failed = {load.path[:1] for load in saves if load.path}
     for raised in reversed(process.raised):
         unwritten = raised.how is ExceptionSource.UNASKED and not CONTROL.search(raised.type)

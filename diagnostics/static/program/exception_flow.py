@@ -56,6 +56,14 @@ def with_around(source: SourceFile, line: int) -> ast.With | ast.AsyncWith | Non
     return max(around, key=lambda node: node.lineno, default=None)
 
 
+def suppresses(block: ast.With | ast.AsyncWith) -> bool:
+    """Whether a `with` is one of contextlib.suppress."""
+    return any(
+        isinstance(item.context_expr, ast.Call) and last_name(item.context_expr.func) == "suppress"
+        for item in block.items
+    )
+
+
 def handler_of(source: SourceFile, line: int) -> ast.ExceptHandler | ast.Try | None:
     """Returns the handler, or the try whose `finally`, holds `line`."""
     for node in walk(source.tree) if source.tree is not None else ():
@@ -130,8 +138,12 @@ def training_loops(source: SourceFile, trained_by: frozenset[str]) -> tuple[Loop
 
 
 def in_training_loop(source: SourceFile, line: int, trained_by: frozenset[str]) -> bool:
-    """Whether `line` stands in the body of a training loop."""
-    return any(_inside(loop.body, line) for loop in training_loops(source, trained_by))
+    """Whether `line` stands in the body of a training loop, or takes its next item or turn."""
+    return any(_goes_round(loop, line) for loop in training_loops(source, trained_by))
+
+
+def _goes_round(loop: Loop, line: int) -> bool:
+    return _inside(loop.body, line) or spans(loop.test if isinstance(loop, ast.While) else loop.iter, line)
 
 
 def swallowing_tries(source: SourceFile, trained_by: frozenset[str]) -> tuple[ast.Try, ...]:
@@ -226,6 +238,12 @@ def is_broad(handler: ast.ExceptHandler) -> bool:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(last_name(kind) in _BROAD for kind in kinds)
+
+
+def catches(handler: ast.ExceptHandler, name: str) -> bool:
+    """Whether a handler names this exception."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is not None and last_name(kind) == name for kind in kinds)
 
 
 def is_whole(handler: ast.ExceptHandler) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Sequence
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -11,6 +13,8 @@ from diagnostics.static.program.source_file import SourceFile
 
 _SAVES = frozenset(["save", "savez", "savez_compressed", "dump", "save_file", "save_model", "save_pretrained",
                     "write_text", "write_bytes", "copy", "copyfile", "copytree", "to_csv", "to_parquet"])  # fmt: skip
+
+_SAVING_NAME = re.compile(r"save|dump|back_?up|fall_?back|upload", re.IGNORECASE)
 
 
 def writes_at(source: SourceFile, line: int) -> bool:
@@ -27,6 +31,12 @@ def writes_from(source: SourceFile, line: int) -> bool:
     later = (one for one in own_nodes(function) if isinstance(one, ast.Call) and (one.end_lineno or one.lineno) >= line)
     saves = _SAVES - {"copy"}  # of a tensor or a dict, more often than of a file
     return _is_in_open_file(source, line) or any(_opens_to_write(one) or last_name(one) in saves for one in later)
+
+
+def saves_in(statements: Sequence[ast.stmt]) -> bool:
+    """Whether some statements call what writes a file, by its name, or open one to write."""
+    calls = [node for one in statements for node in walk(one) if isinstance(node, ast.Call)]
+    return any(_opens_to_write(one) or last_name(one) in _SAVES or _SAVING_NAME.search(last_name(one)) for one in calls)
 
 
 def _is_in_open_file(source: SourceFile, line: int) -> bool:

@@ -1,0 +1,71 @@
+"""A save that failed, that somebody kept to himself, and after which nothing was saved any more. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagnostics.core.frame import Frame
+from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.job.exceptions import split_error
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, LoadFailure
+from diagnostics.dynamic.job.process_list import job_time
+from diagnostics.dynamic.job.process_queries import events_of
+from diagnostics.record.training_marks import SavedFile
+from diagnostics.static.program.exception_flow import catching, goes_on_raising, hiding_line, suppresses, with_around
+from diagnostics.static.program.open_writes import saves_in
+
+SAVING = ("torch.save", "safetensors.torch.save_file")
+MOST_TOLD = 60  # good saves of a process that its agent tells of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostSave:
+    """The last save of a process. `hiding` is the `try` or `with suppress(...)` that kept its failure, if one did."""
+
+    raised: ExceptionRecord
+    hiding: Frame | None
+
+
+def lost_save(job: Job, process: JobProcess) -> LostSave | None:
+    """Returns the last save that failed, where the work since the last good one was written nowhere.
+
+    None where a save came after it, where nothing was trained since a good one, and where the handler itself writes.
+    """
+    failed = next((one for one in reversed(process.loads) if one.function in SAVING), None)
+    if failed is None or failed.file.startswith(("<", "/dev/")) or not process.steps:
+        return None
+    own = user_frames(failed.path, agent_folder=process.agent_folder)
+    if not own or _is_kept(job, process, failed):
+        return None
+    kind, message = split_error(failed.error)
+    raised = ExceptionRecord(
+        how=ExceptionSource.CAUGHT, at_s=failed.at_s, type=kind, message=message, path=failed.path, user_path=own
+    )
+    for frame in own:
+        source = job.sources.file(frame.file)
+        around = with_around(source, frame.line)
+        block = catching(source, frame.line)
+        if around is not None and suppresses(around) and (block is None or block.lineno < around.lineno):
+            return LostSave(raised=raised, hiding=Frame(file=frame.file, line=around.lineno, function=frame.function))
+        if block is None or (block.handlers and goes_on_raising(block)):
+            continue
+        if any(saves_in(handler.body) for handler in block.handlers):
+            return None  # another way of keeping it
+        hiding = Frame(file=frame.file, line=hiding_line(block), function=frame.function)
+        return LostSave(raised=raised, hiding=hiding)
+    return LostSave(raised=raised, hiding=None)
+
+
+def _is_kept(job: Job, process: JobProcess, failed: LoadFailure) -> bool:
+    """Whether a file of the job's may hold what was trained until then: one written later, or none trained since."""
+    if any(event.text != SAVING[0] for one in job.processes for event in events_of(one, "checkpoint")):
+        return True  # of a kind whose good ends nobody tells
+    good = [mark for one in job.processes for mark in one.prints.marks_of(SavedFile)]
+    if not good:
+        return False
+    if len(good) >= MOST_TOLD or process.agent is None:
+        return True
+    failed_ns = job.facts.started_ns + failed.at_s * 1e9
+    last_s = process.agent.steps.last_s
+    trained_on = last_s is not None and job_time(job.facts, process.agent, last_s) > failed.at_s
+    return trained_on or any(mark.ended_ns > failed_ns or mark.step >= process.steps for mark in good)
