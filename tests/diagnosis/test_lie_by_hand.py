@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import pytest
 from hand_made import a_job, a_process, agent, event, frame, frames, raised
 
 from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.lies import failure_hidden_by_parent, failure_hidden_in_rank, nothing_trained
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.storage import write_cut_off
 from diagnostics.dynamic.job.job import ExceptionSource, LoadFailure, ProcessRole
-from diagnostics.record.agent_data import LifecycleEvent, Steps
+from diagnostics.record.agent_data import LifecycleEvent, ModuleEntry, ModuleName, OpenModules, Steps
 from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.training_marks import SavedFile
 from diagnostics.static.program.exception_flow import swallowing_tries, training_functions
@@ -112,6 +114,46 @@ def test_training_that_ended_in_a_future_that_nobody_asked_is_told_at_the_call_t
     assert (found.locations if found is not None else None) == expected
 
 
+FOLDS = """\
+def run_fold(path, fold):
+    data = torch.load(path)
+    for x in data:
+        model(x).backward()
+        optimizer.step()
+def plot_fold(path):
+    data = torch.load(path)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "steps", "lines"),
+    [
+        (2, 0, ("cv.py:2", "main.py:3")),  # the training never began
+        (4, 5, ("cv.py:4", "main.py:3")),  # and here it was cut short
+        (7, 0, None),  # no training follows
+    ],
+)
+def test_what_failed_in_a_process_of_a_pool_and_was_never_asked_for_is_told_at_its_line_and_where_it_was_handed_over(
+    line: int, steps: int, lines: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    path = (frame(f"{tmp_path}/cv.py:{line}", "run_fold" if line < 6 else "plot_fold"),)
+    kept = raised("KeyError: 'nu'", how=ExceptionSource.UNASKED)
+    there = replace(raised("KeyError: 'nu'", how=ExceptionSource.WORKER), path=path, user_path=path)
+    seen = agent(*made("dataloader", place=f"{tmp_path}/main.py:1"), pid=1)
+    job = a_job(
+        a_process(1, part=ProcessRole.LAUNCHER if steps else ProcessRole.RANK, agent=seen, raised=(kept,)),
+        a_process(2, part=ProcessRole.RANK if steps else ProcessRole.HELPER, parent_pid=1, raised=(there,),
+                  agent=agent(pid=2, steps=steps)),
+        code=0, cwd=tmp_path,
+        files={"cv.py": FOLDS, "main.py": "import cv\npool = Pool()\npool.apply_async(cv.run_fold, (1, 2))\n"},
+    )  # fmt: skip
+    found = failure_hidden_in_rank.match(job)
+    assert (found.locations if found is not None else None) == lines
+    if found is not None:
+        assert (found.finding.confidence, found.culprit_ranks) == (Confidence.LIKELY, (0,))
+        assert found.finding.title.endswith("and ended with 0; missing: the rest of a training loop")
+
+
 IN_A_POOL = """\
 def write(state, path):
     arrays = {name: value.numpy() for name, value in state.items()}
@@ -182,6 +224,52 @@ def test_what_came_out_of_the_iterator_of_a_training_loop_cut_it_short_as_well(l
     assert found is not None
     assert found.finding.fix is not None
     assert found.finding.fix.text.startswith("let the exception out of the `with` at train.py:6")
+
+
+LEFT_BY_EXIT = """\
+class Journal:
+    def __exit__(self, *exc):
+        return self.flush()
+class Timer:
+    def __exit__(self, *exc):
+        self.stop()
+def train(loader):
+    for x in loader:
+        loss = model(x)
+        loss.backward()
+        optimizer.step()
+with Journal() as journal:
+    train(loader)
+with Timer():
+    train(loader)
+for x in loader:
+    with Journal():
+        model(x).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "went_on", "told_at"),
+    [
+        ((9, 13), False, ("train.py:9", "train.py:3", "train.py:13")),
+        ((9, 15), False, None),  # this one lets it out
+        ((18,), False, None),  # and the loop goes on after that one
+        ((9, 13), True, None),
+    ],
+)
+def test_an_exit_that_gives_back_what_is_true_hid_what_came_out_of_the_model(
+    lines: tuple[int, ...], went_on: bool, told_at: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/train.py"
+    error = raised("ValueError: one row", *(f"{file}:{line}" for line in lines), how=ExceptionSource.FORWARD)
+    module = ModuleName(path="net", class_name="Net", root_class="Net")
+    open_one = OpenModules(thread=1, depth=0, modules=(), left_by_exception=module, left_at=5)
+    later = (ModuleEntry(sequence=9 if went_on else 3, module=module, backward=False),)
+    seen = replace(agent(*made("optimizer", place=f"{file}:9"), steps=20), open_modules=(open_one,), entered=later)
+    found = failure_hidden_in_rank.match(
+        a_job(a_process(agent=seen, raised=(error,)), code=0, cwd=tmp_path, files={"train.py": LEFT_BY_EXIT})
+    )
+    assert (found.locations if found is not None else None) == told_at
 
 
 SAVING = """\
@@ -313,6 +401,34 @@ def test_a_parent_that_did_not_look_is_told_at_the_line_that_started_the_child(t
     found = told(failure_hidden_by_parent.match(job))
     assert found is not None
     assert found[3] == ("train.py:4", "launch.py:3")
+
+
+@pytest.mark.parametrize(
+    ("argv", "hidden"),
+    [
+        (("find", "configs", "-name", "*.json", "-exec", "python", "train.py", "a.json", ";"), True),
+        (("find", "configs", "-name", "*.json", "-exec", "python", "train.py", "a.json", "{}", "+"), False),
+        (("script", "-q", "-c", "python train.py a.json", "log"), True),
+        (("script", "-qe", "-c", "python train.py a.json", "log"), False),
+        (("xargs", "python", "train.py"), False),
+    ],
+)
+def test_a_program_that_drops_the_code_of_its_command_is_told_though_the_next_run_went_well(
+    argv: tuple[str, ...], hidden: bool, tmp_path: Path
+) -> None:
+    shell = a_process(1, part=ProcessRole.SHELL, rank=None, argv=("bash", "run.sh"), cwd=str(tmp_path), parent_pid=0)
+    runner = a_process(2, part=ProcessRole.HELPER, rank=None, argv=argv, parent_pid=1)
+    train = ("python", "train.py")
+    error = raised("KeyError: 1", f"{tmp_path}/train.py:4")
+    failed = a_process(3, code=1, argv=(*train, "a.json"), parent_pid=2, raised=(error,))
+    other = a_process(4, argv=(*train, "b.json"), parent_pid=2, began_s=4.0, at_s=9.0, agent=agent(pid=4, steps=9))
+    text = "set -e\n" + shlex.join([one if one != "a.json" else "{}" for one in argv]) + "\necho done\n"
+    job = a_job(
+        shell, runner, failed, other, code=0, cwd=tmp_path, files={"run.sh": text},
+        facts={"command": ("bash", "run.sh")},
+    )  # fmt: skip
+    found = failure_hidden_by_parent.match(job)
+    assert (found.locations if found is not None else None) == (("train.py:4", "run.sh:2") if hidden else None)
 
 
 def test_helpers_that_fail_by_design_retries_and_aborts_at_teardown_are_no_lie(tmp_path: Path) -> None:

@@ -227,6 +227,31 @@ def _see_futures(caught, base):
     wrap_method(base.Future, "exception", before=asked)
 
 
+def _see_pools(caught, pool):
+    """What a task of multiprocessing.Pool or ThreadPool raised: it is kept in a result, which nobody may ever get."""
+    awaited = WeakSet()
+
+    def kept(frame, args, kwargs):
+        result, (success, error) = args[0], args[2]
+        if success or not isinstance(error, BaseException):
+            return
+        caught.tell(error, "caught")
+        if result not in awaited and getattr(result, "_error_callback", None) is None:
+            caught.keep(result, error)
+
+    def asked(frame, args, kwargs):
+        caught.unasked.pop(id(args[0]), None)
+        awaited.add(args[0])
+
+    for owner, names in (
+        (pool.ApplyResult, ("get", "successful")), (pool.MapResult, ()),
+        (pool.IMapIterator, ("next", "__next__")), (pool.IMapUnorderedIterator, ()),
+    ):  # fmt: skip
+        wrap_method(owner, "_set", before=kept)
+        for name in names:
+            wrap_method(owner, name, before=asked)
+
+
 def _see_contexts(caught, contextlib):
     """What the exit of a `with` keeps to itself: suppress, a generator that goes on after its yield, a stack of them.
 
@@ -253,5 +278,6 @@ SEEN_IN = {
     "traceback": ("traceback", _see_formatted),
     "logging": ("logging", _see_logged),
     "concurrent.futures._base": ("futures", _see_futures),
+    "multiprocessing.pool": ("pools", _see_pools),
     "contextlib": ("contexts", _see_contexts),
 }

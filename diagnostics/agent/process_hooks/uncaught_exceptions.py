@@ -16,7 +16,7 @@ def watch(agent):
     agent.exceptions = exceptions = Exceptions(agent)
     _chain(sys, "excepthook", exceptions, exceptions.uncaught, lambda kind, value, traceback: (value, traceback))
     _chain(sys, "unraisablehook", exceptions, exceptions.unraisable, lambda one: (one.exc_value, one.exc_traceback))
-    for module in ("traceback", "logging", "concurrent.futures._base", "contextlib"):
+    for module in ("traceback", "logging", "concurrent.futures._base", "multiprocessing.pool", "contextlib"):
         when_imported(module, lambda module=module: exceptions.caught.see(module))
     if hasattr(sys, "monitoring"):
         from . import monitored_exceptions

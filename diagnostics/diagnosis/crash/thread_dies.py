@@ -21,10 +21,10 @@ from diagnostics.core.frames import is_installed
 from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed, natural_outcome
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.masked_errors import CONTROL, ends_training
 from diagnostics.dynamic.failures.root_exception import RootException, locations_of, of_raised, root_exception
 from diagnostics.dynamic.failures.thread_consumers import is_given_work_in_vain
 from diagnostics.dynamic.failures.thread_products import answers_what_is_missing, fails_on_products
+from diagnostics.dynamic.failures.training_code import CONTROL, ends_training
 from diagnostics.dynamic.job.evidence import end_evidence, names_of, path_evidence, source_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.process_list import job_time

@@ -29,8 +29,16 @@ from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.exit_status.handed_over import handing_over
-from diagnostics.dynamic.failures.masked_errors import SAVE_MISSING, MaskedError, hidden_error, left_module
+from diagnostics.dynamic.exit_status.swallowing_exits import swallowed_by_exit
+from diagnostics.dynamic.failures.masked_errors import (
+    LOOP_MISSING,
+    SAVE_MISSING,
+    MaskedError,
+    hidden_error,
+    left_module,
+)
 from diagnostics.dynamic.failures.root_exception import locations_of, of_raised
+from diagnostics.dynamic.failures.unasked_results import unasked_in_pool
 from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
@@ -44,7 +52,15 @@ EXAMINES = AppliesTo.SUCCEEDED
 
 def match(job: Job) -> Match | None:
     """Returns the first error among the ranks that was hidden though work is missing."""
-    hidden = [found for process in job.ranks if (found := hidden_error(job, process)) is not None]
+    hidden = [
+        found
+        for process in job.ranks
+        if (found := swallowed_by_exit(job, process) or hidden_error(job, process)) is not None
+    ]
+    hidden = hidden or [
+        MaskedError(process=process, raised=raised, hiding=None, missing=LOOP_MISSING, certain=False)
+        for process, raised in unasked_in_pool(job)
+    ]
     if not hidden:
         return None
     first = min(hidden, key=lambda one: (one.raised is None, one.raised.at_s if one.raised is not None else 0.0))
@@ -53,7 +69,7 @@ def match(job: Job) -> Match | None:
     failing = failing or _calls(job, first)
     hiding = job.line(first.hiding) if first.hiding is not None else ""
     unasked = first.raised is not None and first.raised.how is ExceptionSource.UNASKED and first.frames
-    given = handing_over(job, first.frames[-1]) if unasked else ()
+    given = handing_over(job, first.frames[-1], first.process) if unasked else ()
     locations = distinct([*failing[:1], hiding, *given, *failing[1:]])
     said = f"hid {first.raised.text[:300]}" if first.raised is not None else "hid an exception that nobody saw"
     at = f" (raised at {failing[0]})" if failing else ""
@@ -80,6 +96,8 @@ def _fix(job: Job, hidden: MaskedError, by: str) -> str:
         line = "".join(job.sources.file(hidden.hiding.file).lines[hidden.hiding.line - 1 : hidden.hiding.line])
         if line.lstrip().startswith(("with ", "async with ")):
             return f"let the exception out of the `with`{by}: what it leaves through must not keep it to itself"
+        if line.lstrip().startswith("return ") and hidden.hiding.function == "__exit__":
+            return f"let `__exit__` return None or False{by}: what is true keeps the exception to itself"
         return f"raise again after logging{by}, so that the exit code says what happened"
     if (
         hidden.missing == SAVE_MISSING

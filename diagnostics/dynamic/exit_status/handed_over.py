@@ -6,13 +6,24 @@ import ast
 from dataclasses import replace
 
 from diagnostics.core.frame import Frame
-from diagnostics.dynamic.job.job import Job
+from diagnostics.core.wording import distinct
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.static.program.ast_walk import walk
 
 
-def handing_over(job: Job, outermost: Frame) -> tuple[str, ...]:
-    """Returns the lines of its own file at which a call takes the function with which a thread's stack begins."""
-    tree, wanted = job.sources.file(outermost.file).tree, outermost.function.rpartition(".")[2]
+def handing_over(job: Job, outermost: Frame, process: JobProcess | None = None) -> tuple[str, ...]:
+    """Returns the lines at which a call takes the function with which the stack of a thread or a task begins.
+
+    Those of its own file; where none does, those of the files that `process` ran.
+    """
+    own = _lines(job, outermost, outermost.file)
+    others = () if own or process is None else [file for file, _ in job_sources(job, process)]
+    return own or distinct([line for file in others for line in _lines(job, outermost, file)])
+
+
+def _lines(job: Job, outermost: Frame, file: str) -> tuple[str, ...]:
+    tree, wanted = job.sources.file(file).tree, outermost.function.rpartition(".")[2]
     if tree is None or not wanted.isidentifier():
         return ()
     lines = [
@@ -22,4 +33,4 @@ def handing_over(job: Job, outermost: Frame) -> tuple[str, ...]:
         for given in (*node.args, *(one.value for one in node.keywords))
         if wanted == getattr(given, "id", getattr(given, "attr", ""))
     ]
-    return tuple(dict.fromkeys(job.line(replace(outermost, line=line)) for line in sorted(lines)))
+    return distinct([job.line(replace(outermost, file=file, line=line)) for line in sorted(lines)])

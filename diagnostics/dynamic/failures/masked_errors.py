@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.failures.asked_work import asked_for_no_training, went_on
 from diagnostics.dynamic.failures.lost_saves import SAVING, lost_save
+from diagnostics.dynamic.failures.training_code import CONTROL, trained_in
+from diagnostics.dynamic.failures.unasked_results import as_in_its_child, unasked_training
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_kinds import test_runner
@@ -30,19 +31,13 @@ from diagnostics.static.program.exception_flow import (
     in_training_loop,
     swallowing_tries,
     tells_by,
-    training_functions,
     training_loops,
     with_around,
 )
 from diagnostics.static.program.open_writes import writes_from
 from diagnostics.static.program.unwinding import unwinds
 
-# Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
-CONTROL = re.compile(
-    r"(?:^|\.)(?:KeyboardInterrupt|SystemExit|StopIteration|StopAsyncIteration|GeneratorExit)$"
-    r"|(?:Stop|Stopping|Interrupt|Finished|Done|Completed|Exit|Converged|Exhausted|Drained|EndOf\w+|Preempted|Preemption|Pruned)"
-    r"(?:Training|Exception|Run)?$"
-)
+LOOP_MISSING = "the rest of a training loop"
 SAVE_MISSING = "the file that it was to write"
 LOOKED_AT = 8  # of the exceptions that a process caught, the latest
 MADE = ("optimizer", "ddp", "dataloader", "process-group", "loader-iter", "optimizer-begin", "ddp-begin")
@@ -81,11 +76,9 @@ def hidden_error(job: Job, process: JobProcess) -> MaskedError | None:
     lost = lost_save(job, process)
     if lost is not None:
         return MaskedError(process=process, raised=lost.raised, hiding=lost.hiding, missing=SAVE_MISSING, certain=False)
-    unasked = _unasked_training(job, process)
+    unasked = unasked_training(job, process)
     if unasked is not None:
-        return MaskedError(
-            process=process, raised=unasked, hiding=None, missing="the rest of a training loop", certain=False
-        )
+        return MaskedError(process=process, raised=unasked, hiding=None, missing=LOOP_MISSING, certain=False)
     dropped = _on_its_way_at(job, process, left)
     if dropped is not None:
         return MaskedError(
@@ -177,11 +170,6 @@ def _meant_to_train(job: Job, process: JobProcess) -> bool:
     return uses_torch and any(training_loops(file, trained_by) for _, file in job_sources(job, process))
 
 
-def trained_in(job: Job, process: JobProcess) -> frozenset[str]:
-    """Returns the functions of the job that train."""
-    return training_functions(file for _, file in job_sources(job, process))
-
-
 def _made_optimizer(process: JobProcess) -> bool:
     return process.agent is not None and process.agent.last_event("optimizer", "optimizer-begin") is not None
 
@@ -192,23 +180,11 @@ def _left(process: JobProcess) -> LifecycleEvent | None:
     return event if event is not None and event.value == 0 else None
 
 
-def _unasked_training(job: Job, process: JobProcess) -> ExceptionRecord | None:
-    """Returns what ended a training loop in a future that nobody asked for its result."""
-    unasked = (one for one in reversed(process.raised) if one.how is ExceptionSource.UNASKED)
-    return next((one for one in unasked if not CONTROL.search(one.type) and ends_training(job, process, one)), None)
-
-
-def ends_training(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
-    """Whether an exception that nobody caught came out of a training loop."""
-    trained_by = trained_in(job, process)
-    return any(in_training_loop(job.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
-
-
 def _unsaved(job: Job, process: JobProcess) -> ExceptionRecord | None:
     """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
     saves = [load for load in process.loads if load.function in SAVING]
     failed = {load.path[:1] for load in saves if load.path}
-    for raised in reversed(process.raised):
+    for raised in (as_in_its_child(job, process, one) for one in reversed(process.raised)):
         unwritten = raised.how is ExceptionSource.UNASKED and not CONTROL.search(raised.type)
         if unwritten and any(writes_from(job.sources.file(one.file), one.line) for one in raised.user_path):
             return raised
@@ -296,6 +272,12 @@ def left_module(process: JobProcess) -> ModuleName | None:
     return left[0].left_by_exception if left else None
 
 
+def left_forward(process: JobProcess) -> ExceptionRecord | None:
+    """Returns the exception that came out of a model, where no module was entered or made afterwards."""
+    forward = [one for one in process.raised if one.how is ExceptionSource.FORWARD and one.user_path]
+    return forward[-1] if forward and left_module(process) is not None else None
+
+
 def _swallowed(job: Job, process: JobProcess) -> MaskedError | None:
     """Work is missing, and a handler around training lets nothing out.
 
@@ -307,6 +289,8 @@ def _swallowed(job: Job, process: JobProcess) -> MaskedError | None:
     meant = _made_optimizer(process) and not asked_for_no_training(job, process) and not went_on(job)
     if module is None and not (nothing and meant):
         return None
+    raised = left_forward(process)
+    missing = f"what comes after {process.steps} optimizer steps" if process.steps else "no optimizer step was made"
     trained_by = trained_in(job, process)
     blocks = [(name, block) for name, file in job_sources(job, process) for block in swallowing_tries(file, trained_by)]
     if module is None:
@@ -315,9 +299,6 @@ def _swallowed(job: Job, process: JobProcess) -> MaskedError | None:
         return None
     name, block = blocks[-1]  # files come in the order in which they were seen: the innermost try last
     hiding = Frame(file=name, line=hiding_line(block), function="")
-    missing = f"what comes after {process.steps} optimizer steps" if process.steps else "no optimizer step was made"
-    forward = [one for one in process.raised if one.how is ExceptionSource.FORWARD and one.user_path]
-    raised = forward[-1] if forward and module is not None else None
     return MaskedError(process=process, raised=raised, hiding=hiding, missing=missing, certain=False, module=module)
 
 

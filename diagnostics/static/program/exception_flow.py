@@ -51,9 +51,14 @@ def catching(source: SourceFile, line: int) -> ast.Try | None:
 
 def with_around(source: SourceFile, line: int) -> ast.With | ast.AsyncWith | None:
     """Returns the innermost `with` whose body holds `line`."""
+    return next(iter(withs_around(source, line)), None)
+
+
+def withs_around(source: SourceFile, line: int) -> list[ast.With | ast.AsyncWith]:
+    """Returns each `with` whose body holds `line`, innermost first."""
     nodes = walk(source.tree) if source.tree is not None else ()
     around = [node for node in nodes if isinstance(node, (ast.With, ast.AsyncWith)) and _inside(node.body, line)]
-    return max(around, key=lambda node: node.lineno, default=None)
+    return sorted(around, key=lambda node: -node.lineno)
 
 
 def suppresses(block: ast.With | ast.AsyncWith) -> bool:
@@ -140,6 +145,15 @@ def training_loops(source: SourceFile, trained_by: frozenset[str]) -> tuple[Loop
 def in_training_loop(source: SourceFile, line: int, trained_by: frozenset[str]) -> bool:
     """Whether `line` stands in the body of a training loop, or takes its next item or turn."""
     return any(_goes_round(loop, line) for loop in training_loops(source, trained_by))
+
+
+def loop_follows(source: SourceFile, line: int, trained_by: frozenset[str]) -> bool:
+    """Whether a training loop stands further down in the function of `line`."""
+    function = source.function_at(line)
+    if function is None:
+        return False
+    last = function.end_lineno or function.lineno
+    return any(line < loop.lineno <= last for loop in training_loops(source, trained_by))
 
 
 def _goes_round(loop: Loop, line: int) -> bool:

@@ -1,0 +1,27 @@
+"""Where a process trains, whether an exception came out of there, and which ones are raised on purpose. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.dynamic.job.job import ExceptionRecord, Job, JobProcess
+from diagnostics.dynamic.job.job_sources import job_sources
+from diagnostics.static.program.exception_flow import in_training_loop, training_functions
+
+# Ways of ending a loop on purpose; so are exceptions of the job's own that are not called errors.
+CONTROL = re.compile(
+    r"(?:^|\.)(?:KeyboardInterrupt|SystemExit|StopIteration|StopAsyncIteration|GeneratorExit)$"
+    r"|(?:Stop|Stopping|Interrupt|Finished|Done|Completed|Exit|Converged|Exhausted|Drained|EndOf\w+|Preempted|Preemption|Pruned)"
+    r"(?:Training|Exception|Run)?$"
+)
+
+
+def trained_in(job: Job, process: JobProcess) -> frozenset[str]:
+    """Returns the functions of the job that train."""
+    return training_functions(file for _, file in job_sources(job, process))
+
+
+def ends_training(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
+    """Whether an exception that nobody caught came out of a training loop."""
+    trained_by = trained_in(job, process)
+    return any(in_training_loop(job.sources.file(one.file), one.line, trained_by) for one in raised.user_path)
