@@ -253,6 +253,24 @@ def test_a_rank_that_never_started_is_the_culprit(tmp_path: Path) -> None:
     assert say(only(rendezvous_incomplete, job)) == ("rendezvous-timeout", (1,), ("run.sh:1", "train.py:1"))
 
 
+def test_a_rank_that_lost_the_store_of_one_that_gave_up_had_come_as_well(tmp_path: Path) -> None:
+    text = "torch.distributed.DistStoreError: Timed out after 7 seconds waiting for clients. 2/3 clients joined."
+    lost = "torch.distributed.DistNetworkError: failed to recv, got 0 bytes. Connection was likely closed."
+    files = {"run.sh": "export WORLD_SIZE=3\npython train.py\n", "train.py": "init_process_group()\n"}
+
+    def found(said: str) -> Match | None:
+        other = failed(said, "train.py:1", pid=101, rank=1)
+        return rendezvous_incomplete.match(
+            made.a_job(shell(), failed(text, "train.py:1"), other, cwd=tmp_path, files=files)
+        )
+
+    told = found(lost)
+    assert say(told) == ("rendezvous-timeout", (2,), ("run.sh:1", "train.py:1"))
+    assert told is not None
+    assert told.finding.title == "Rank 0 waited for 3 ranks, but 2 were started: rank 2 never came (2 of 3 joined)"
+    assert found("KeyError: 'nu'") is None
+
+
 def test_an_address_that_nobody_knows_is_the_line_that_sets_it(tmp_path: Path) -> None:
     text = (
         "torch.distributed.DistNetworkError: The client socket has timed out after 6000ms while trying to connect to "

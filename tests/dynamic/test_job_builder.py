@@ -438,6 +438,38 @@ def test_a_process_without_an_agent_tells_by_its_traceback() -> None:
     assert [(one.how, one.text) for one in process.raised] == [(ExceptionSource.OUTPUT, "ValueError: no")]
 
 
+TOLD = 'Traceback (most recent call last):\n  File "/job/train.py", line {}, in <module>\n    f()\n{}\n'
+CHAINED = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (TOLD.format(4, "ValueError: a") + TOLD.format(9, "OSError: b"), ["OSError: b", "ValueError: a"]),
+        (
+            TOLD.format(3, "KeyError: c") + CHAINED + TOLD.format(4, "ValueError: a") + TOLD.format(9, "OSError: b"),
+            ["OSError: b", "KeyError: c", "ValueError: a"],
+        ),
+        (TOLD.format(4, "ValueError: a"), ["ValueError: a", "ValueError: a"]),  # the other one's is cut off, say
+        (TOLD.format(4, "A: a") + TOLD.format(9, "B: b") + TOLD.format(5, "C: c"), []),
+        ("no traceback\n", []),
+    ],
+)
+def test_ranks_without_agents_that_share_an_output_wrote_their_tracebacks_in_the_order_of_their_ends(
+    output: str, told: list[str]
+) -> None:
+    def seen(pid: int, at_s: float) -> SeenProcess:
+        return SeenProcess(
+            pid=pid, start_ticks=pid, argv=("python", "train.py"), variables={"RANK": str(pid - 20), "WORLD_SIZE": "2"},
+            end=End(exit_code=1, at_s=at_s, source="pidfd"),
+        )  # fmt: skip
+
+    job = built(ends=(seen(20, 3.0), seen(21, 2.0)), outputs={"all.txt": output})
+    assert [one.text for process in job.ranks for one in process.raised] == told
+    whole = built(rank(20, 0), rank(21, 1), ends=(seen(20, 3.0), seen(21, 2.0)), outputs={"all.txt": output})
+    assert [one.text for process in whole.ranks for one in process.raised] == []
+
+
 def test_without_a_supervisors_last_word_the_first_process_tells_how_the_job_ended() -> None:
     agents = (launcher(event("exception", "ChildFailedError: x"), event("exit")), rank(20, 0), rank(21, 1))
     job = built(*agents, job={"exit_code": None})

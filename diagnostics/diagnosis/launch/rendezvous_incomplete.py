@@ -21,6 +21,7 @@ from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
+from diagnostics.dynamic.job.attribution import lost_its_peer
 from diagnostics.dynamic.job.evidence import names_of
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.launch.init_progress import at_another_port, initialised, ranks_that_never_came
@@ -55,9 +56,10 @@ def match(job: Job) -> Match | None:
     first = tellers[0]
     world = _world(job, first)
     never = ranks_that_never_came(job, world)
-    late = tuple(one for one in job.ranks if one.rank is not None and not _told_by(one, tellers))
     set_at = lines_setting(job, SIZES, str(world)) if world is not None and never else ()
-    came = tuple(one.process for one in tellers if one.process.part is ProcessRole.RANK)
+    # Who holds the store gives up first, and the others lose it: they had come as well.
+    came = tuple(one for one in job.ranks if _told_by(one, tellers) or (one.failed and lost_its_peer(one)))
+    late = tuple(one for one in job.ranks if one.rank is not None and one not in came)
     reason = known_reason(job, state_of(job, came)) if came else None
     # Ranks that were told different things are why some never came.
     differ = reason is not None and bool(never) and set(reason.ranks) != set(never)
@@ -72,7 +74,7 @@ def match(job: Job) -> Match | None:
     literal = [line for line in first.locations(job)[:1] if line in set_at]
     match = blamed(
         job,
-        [one.process for one in tellers],
+        [*(one.process for one in tellers), *(one for one in came if not _told_by(one, tellers))],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
@@ -96,9 +98,9 @@ def match(job: Job) -> Match | None:
 
 
 def _failed_otherwise(process: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:
-    """A rank that died of something else did not come for that reason."""
+    """A rank that died of something else did not come for that reason; one that lost the store waited as well."""
     own = process.failed and process.ended_by in ("", "unknown") and process.part is ProcessRole.RANK
-    return own and not _told_by(process, tellers)
+    return own and not _told_by(process, tellers) and not lost_its_peer(process)
 
 
 def _told_by(process: JobProcess, tellers: tuple[TextMatch, ...]) -> bool:

@@ -11,7 +11,7 @@ from diagnostics.dynamic.job.attribution import blame
 from diagnostics.dynamic.job.exceptions import exceptions_of, handled_of, loads_of
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.dynamic.job.last_activity import LastActivity, last_activity
-from diagnostics.dynamic.job.marked_output import lines_by_rank
+from diagnostics.dynamic.job.marked_output import failures_apart, lines_by_rank
 from diagnostics.dynamic.job.process_list import MergedProcess, merge_processes
 from diagnostics.dynamic.job.process_roles import ProcessRoles
 from diagnostics.dynamic.job.rank_inference import script_of
@@ -28,6 +28,7 @@ from diagnostics.record.stacks import AgentStacks, FaulthandlerLog, parse_outsid
 from diagnostics.record.step_stacks import FILE_NAME as STEP_STACKS
 from diagnostics.record.step_stacks import SeenStack, step_stacks_of
 from diagnostics.record.supervisor_facts import End, SupervisorFacts
+from diagnostics.record.tracebacks import tracebacks
 from diagnostics.record.usage import FILE_NAME as USAGE
 from diagnostics.record.usage import usage_of
 from diagnostics.static.program.source_file import SourceStore
@@ -83,7 +84,7 @@ def build_job(material: JobInputs, *, ended: bool = True) -> Job:
     homes = homes_of(material.agents)
     samples = samples_of(material.captures.get(SAMPLES, ""), homes)
     step_stacks = step_stacks_of(material.captures.get(STEP_STACKS, ""), homes)
-    marked = _marked(output, all_merged, parts)
+    marked = _marked(output, all_merged, parts) or _in_order(output, all_merged, parts, ends)
     processes = tuple(
         _process(
             merged, job, parts, ends[id(merged)], enders, restarts[id(merged)], material, samples, step_stacks, homes,
@@ -176,6 +177,25 @@ def _marked(output: str, processes: Sequence[MergedProcess], parts: ProcessRoles
     }
     lines = lines_by_rank(output)[0] if unwatched else {}
     return {id(process): lines[rank] for rank, process in unwatched.items() if rank is not None and rank in lines}
+
+
+def _in_order(
+    output: str, processes: Sequence[MergedProcess], parts: ProcessRoles, ends: Mapping[int, End]
+) -> dict[int, str]:
+    """Returns the failures in a common output by the process's id, where ranks without agents wrote them unmarked.
+
+    As many as ranks failed: who ended first wrote the first. Where all are alike it does not matter whose is whose.
+    """
+    ranks = [one for one in processes if parts.part(one) is ProcessRole.RANK]
+    failed = [one for one in ranks if ends[id(one)].signal is None and ends[id(one)].exit_code not in (0, None)]
+    if len(failed) < 2 or any(one.agent is not None for one in ranks):
+        return {}
+    blocks = failures_apart(output)
+    if len(blocks) != len(failed):
+        told = {(one[-1].type, one[-1].frames) for block in blocks if (one := tracebacks(block))}
+        blocks = blocks[:1] * len(failed) if len(told) == 1 else []
+    by_end = sorted(failed, key=lambda one: ends[id(one)].at_s or 0.0)
+    return {id(process): block for process, block in zip(by_end, blocks, strict=False)}
 
 
 def _is_read(name: str) -> bool:

@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 
 _RANK_PREFIX = re.compile(r"^\[(?:rank|default)(?P<rank>\d{1,6})\]:?\s?|^(?P<label>\d{1,5}): ")
+_HEAD = "Traceback (most recent call last):"
+_LINKS = (
+    "The above exception was the direct cause of the following exception:",
+    "During handling of the above exception, another exception occurred:",
+)
 _LABELLED_LINES = 3  # srun -l labels every line; a single "2: " is somebody's text
 
 
@@ -22,3 +27,16 @@ def lines_by_rank(text: str) -> tuple[dict[int, str], str]:
         else:
             rest.append(line)
     return {rank: "\n".join(lines) for rank, lines in ranks.items()}, "\n".join(rest)
+
+
+def failures_apart(text: str) -> list[str]:
+    """Returns the text from each traceback to the next one that is no part of its chain."""
+    blocks: list[list[str]] = []
+    linked = False
+    for line in text.split("\n"):
+        if line.startswith(_HEAD) and not linked:
+            blocks.append([])
+        if blocks:
+            blocks[-1].append(line)
+        linked = line in _LINKS or (linked and not line.startswith(_HEAD))
+    return ["\n".join(block) for block in blocks]
