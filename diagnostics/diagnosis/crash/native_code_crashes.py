@@ -10,6 +10,8 @@ Fix: the call at that line: the library's version, and the memory, shapes and de
 
 from __future__ import annotations
 
+import signal
+
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
@@ -28,11 +30,17 @@ from diagnostics.dynamic.job.evidence import (
 )
 from diagnostics.dynamic.job.job import Job, JobProcess, SignalSent
 from diagnostics.dynamic.job.signal_senders import frames_of, sender_of
+from diagnostics.static.program.open_writes import writes_at
 
 CODE = "D210"
 NAME = "native-code-crashes"
 CLASS = "native-crash"
 EXAMINES = AppliesTo.FAILED
+SHOWN = 4  # ranks that died elsewhere
+_REWRITTEN = Fix(
+    text="a file that is mapped (torch.load(mmap=True), numpy.memmap, a shared memory) must not be written over: write "
+    "another one and os.replace() it, or load without mmap"
+)
 
 
 def match(job: Job) -> Match | None:
@@ -44,18 +52,24 @@ def match(job: Job) -> Match | None:
     ]
     if not died:
         return _in_child(job)
-    first = min(died, key=ended_s)
+    first = min(died, key=lambda one: (not _writes(job, one), ended_s(one)))
     sent = sender_of(job, first)
     if sent is not None and sent.sender_pid == first.pid:
         return _sent_to_itself(job, first, sent)
     crash = native_crash(first)
     top = crash.frames[:1]
+    # A mapped file that became shorter kills all that have it mapped, each where it happens to read it.
+    mapped = first.end.signal == signal.SIGBUS
     alike = [
         process
         for process in died
-        if process.end.signal == first.end.signal and native_crash(process).frames[:1] == top
+        if process.end.signal == first.end.signal and (mapped or native_crash(process).frames[:1] == top)
     ]
-    locations = distinct([job.line(frame) for frame in crash.frames[:3]])
+    together = [process for process in alike if native_crash(process).frames[:1] == top]
+    apart = [(one, job.line(frame)) for one in alike if one not in together for frame in native_crash(one).frames[:1]]
+    others = [line for _, line in apart]
+    elsewhere = "".join(f"; {names_of([one])} at {line}" for one, line in apart[:SHOWN])
+    locations = distinct([*(job.line(frame) for frame in crash.frames[:3]), *others])
     module = module_of(first)
     return blamed(
         job,
@@ -63,14 +77,20 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=_title(alike, first, crash, locations, module),
+        title=_title(together, first, crash, locations, module) + elsewhere,
         evidence=_evidence(job, first, crash),
-        fix=_fix(crash, locations, module),
+        fix=_REWRITTEN if _writes(job, first) else _fix(crash, locations, module),
         locations=locations,
         module=module,
         confidence=Confidence.CONFIRMED if crash.own_thread else Confidence.LIKELY,
         generic=True,
     )
+
+
+def _writes(job: Job, process: JobProcess) -> bool:
+    """Whether SIGBUS ended it where it writes a file, as over one that is mapped."""
+    frames = native_crash(process).frames[:1] if process.end.signal == signal.SIGBUS else ()
+    return any(writes_at(job.sources.file(frame.file), frame.line) for frame in frames)
 
 
 def _sent_to_itself(job: Job, process: JobProcess, sent: SignalSent) -> Match:

@@ -31,7 +31,7 @@ from diagnostics.diagnosis.crash import (
 )
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.job.attribution import blame
-from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, JobProcess, ProcessRole, SignalSent
+from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole, SignalSent
 from diagnostics.record.agent_data import CollectiveCall
 from diagnostics.record.stacks import FaulthandlerLog, ThreadStack
 from diagnostics.record.supervisor_facts import SentSignal, Stall
@@ -208,6 +208,25 @@ def test_last_words_of_the_c_library_are_in_the_title(words: str, expected: str)
     assert told(found) == ("native-crash", (0,), ("op.py:7",))
     assert found is not None
     assert expected in found.finding.title
+
+
+def test_ranks_that_died_of_one_mapped_file_are_all_named_and_the_one_that_wrote_it_comes_first(tmp_path: Path) -> None:
+    def job(number: int, line: int) -> Job:
+        one, two = (
+            a_process(
+                pid, rank=pid, signal=number, at_s=4.0 - pid, fault=fault("Bus error", f"{tmp_path}/tune.py:{at}")
+            )
+            for pid, at in ((1, 2), (2, line))
+        )
+        text = "step(model)\ntorch.save(model.state_dict(), path)\nstep(model)\nstep(model)\n"
+        return a_job(one, two, cwd=tmp_path, files={"tune.py": text})
+
+    found = native_code_crashes.match(job(signal.SIGBUS, 3))
+    assert told(found) == ("native-crash", (1, 2), ("tune.py:2", "tune.py:3"))
+    assert found is not None
+    assert found.finding.fix is not None
+    assert found.finding.fix.text.startswith("a file that is mapped")
+    assert told(native_code_crashes.match(job(signal.SIGSEGV, 3))) == ("native-crash", (2,), ("tune.py:3",))
 
 
 def test_terminate_after_the_exit_handlers_is_a_note() -> None:
