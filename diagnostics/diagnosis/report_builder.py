@@ -16,6 +16,7 @@ from diagnostics.core.job_trace import JobTrace
 from diagnostics.diagnosis.rank_table import coverage, rank_rows, stack_groups
 from diagnostics.diagnosis.stalled_processes import stalled_rows
 from diagnostics.diagnosis.timeline import timeline
+from diagnostics.diagnosis.unseen_ranks import unseen_note
 from diagnostics.diagnosis.verdict import Diagnosis, Exit, job_exit
 from diagnostics.dynamic.exit_status.failed_script_lines import failed_script_lines
 from diagnostics.dynamic.failures.unexplained import ObservedFacts, unexplained
@@ -184,7 +185,7 @@ def _environment(job: Job) -> dict[str, str]:
 
 
 def _notes(job: Job) -> list[str]:
-    notes = past_stalls(job)
+    notes = [*past_stalls(job), *filter(None, [unseen_note(job)])]
     restarts = max((process.restart for process in job.ranks), default=0)
     if restarts:
         notes.append(

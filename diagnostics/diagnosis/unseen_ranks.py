@@ -1,0 +1,29 @@
+"""Ranks that no agent watched, since a script of the job takes away what brings it in: the line to change. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from diagnostics.core.wording import shown_ranks
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.launch.launch_settings import settings_in_scripts
+from diagnostics.record.supervisor_facts import ATTACHED
+
+_SET_ANEW = re.compile(r"(?<![\w$])PYTHONPATH=(?![^#;&|]*\$\{?PYTHONPATH)")
+_EMPTIED = re.compile(r"\benv\s+-i\b|\benv\s+-\s|(?<![\w$])unset\s+(?:\w+\s+)*PYTHONPATH\b")
+
+
+def unseen_note(job: Job) -> str:
+    """Returns why ranks were seen from outside only, and what to write instead; "" where no script's line tells."""
+    unseen = [process.rank for process in job.ranks if process.agent is None and process.rank is not None]
+    if not unseen or job.facts.ended_by == ATTACHED:
+        return ""
+    lines = [line for line in settings_in_scripts(job) if line.language == "shell"]
+    for pattern, what, instead in (
+        (_SET_ANEW, "sets PYTHONPATH anew", "write PYTHONPATH=...:$PYTHONPATH there"),
+        (_EMPTIED, "empties the environment", "let PYTHONPATH and UPS_DOCTOR_* through"),
+    ):
+        found = next((line.location for line in lines if pattern.search(line.text)), "")
+        if found:
+            return f"{found} {what}: {instead}; the doctor saw {shown_ranks(unseen)} from outside only"
+    return ""
