@@ -54,14 +54,14 @@ SHOWN = 8
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d?")
 _HIGHER = frozenset(
     _WORD.findall(
-        "acc accuracy accuracies auc auroc auprc f1 ap map iou miou dice psnr ssim bleu rouge recall precision ndcg mrr "
-        "hit hits kappa mcc r2 reward rewards return returns top1 top5 correct cider meteor winrate"
+        "acc accuracy accuracies auc auroc auprc f1 ap map iou miou dice psnr ssim bleu rouge recall precision ndcg "
+        "mrr hit hits kappa mcc r2 reward rewards return returns top1 top5 correct cider meteor winrate"
     )
 )
 _LOWER = frozenset(
     _WORD.findall(
-        "loss losses nll ppl perplexity err error errors mse mae rmse mape smape wer cer fid ce bce bpb bpc brier ece fpr "
-        "lpips kl crossentropy divergence distance cost energy regret"
+        "loss losses nll ppl perplexity err error errors mse mae rmse mape smape wer cer fid ce bce bpb bpc brier ece "
+        "fpr lpips kl crossentropy divergence distance cost energy regret"
     )
 )
 _TURNED = frozenset(_WORD.findall("neg negative negated minus inv inverse inverted"))
