@@ -24,4 +24,30 @@ class Plateau:
     path: tuple[Frame, ...]
 
 
-ScheduleMark = Plateau
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleAnew:
+    """A scheduler that began at its start for an optimizer that a state was loaded into."""
+
+    optimizer: int
+    step: int
+    since: int  # the first step after the load
+    loaded: float  # rate of the first group in the state
+    initial: float  # what its schedule had begun with
+    first: float  # rate of the first step
+    rate: float  # once the scheduler had moved
+    began: int  # what the scheduler had counted at the first step
+    count: int  # and now
+    key: str  # under which a scheduler's state is in the checkpoint, "" without
+    kept: int  # what it had counted
+    alike: bool  # its settings are those of the scheduler
+    variable: str  # that counts on from where the state was saved, "" without
+    counted: int  # its value at that step
+    scheduler: str
+    horizon: int | None  # after how many of its steps it ends, as far as it says so
+    made: tuple[Frame, ...]
+    loaded_at: tuple[Frame, ...]
+    read_at: tuple[Frame, ...]
+    path: tuple[Frame, ...]
+
+
+ScheduleMark = Plateau | ScheduleAnew
