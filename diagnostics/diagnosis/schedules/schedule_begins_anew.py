@@ -9,7 +9,8 @@ scheduler.
 
 Why it matters: the second half of a run trains with the rates of the first: it goes back to the highest one, or through
 the warm-up again, and ends long before the rate has come down. Left alone: runs that begin a new schedule with a
-counter of their own or are over with the run, schedulers that are set on by hand or made with `last_epoch`, rates that stay.
+counter of their own or are over with the run, schedulers that are set on by hand or made with `last_epoch`, rates that
+stay.
 
 Fix: save the scheduler's state_dict() with the optimizer's, and load both.
 
