@@ -13,7 +13,15 @@ from .. import part
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
 from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, woken_parts
-from ..object_hooks import foreign_gradients, grown_containers, held_generators, held_objects, nan_steps, numbered_names
+from ..object_hooks import (
+    foreign_gradients,
+    grown_containers,
+    held_generators,
+    held_objects,
+    nan_steps,
+    numbered_names,
+    rounded_averages,
+)
 from ..schedule_hooks import horizons, plateaus, resumed_schedules
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
@@ -159,6 +167,12 @@ class Marks:
         followed = self._prints.followed(optimizer)
         return followed.index if followed is not None else None
 
+    def learning(self):
+        """Returns the (name, parameter) pairs of what an optimizer holds, in the order of their models."""
+        models = self._prints.models
+        held = {id(one) for each in list(models.optimizers) for group in each.param_groups for one in group["params"]}
+        return [(name, one) for key, (name, _, one) in models.parameters().items() if key in held]
+
     def names_of(self, parameters):
         """Returns the names of those that an optimizer holds."""
         models = self._prints.models
@@ -193,7 +207,7 @@ def watch(agent, prints):
         written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names, loaded_values,
         random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
-        plateaus, resumed_schedules, horizons,
+        plateaus, resumed_schedules, horizons, rounded_averages,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
