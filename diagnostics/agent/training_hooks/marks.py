@@ -13,7 +13,16 @@ from .. import part
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
 from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, woken_parts
-from ..object_hooks import foreign_gradients, grown_containers, held_generators, held_objects, nan_steps, numbered_names
+from ..object_hooks import (
+    foreign_gradients,
+    grown_containers,
+    held_generators,
+    held_objects,
+    nan_steps,
+    numbered_names,
+    rounded_averages,
+)
+from ..schedule_hooks import horizons, plateaus, resumed_schedules
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -58,6 +67,7 @@ class Marks:
         self.clips, self.cuts = clipped_gradients.ClippedGradients(self), cut_graphs.CutGraphs(self)
         self.read_names = state_loads.ReadNames()
         self.states, self.lost_rates = kept_states.KeptStates(self), lost_rates.LostRates(self)
+        self.plateaus, self.resumed = plateaus.Plateaus(self), resumed_schedules.ResumedSchedules(self)
         self.shared, self.woken = shared_weights.SharedWeights(self), woken_parts.WokenParts(self)
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         parts = (
@@ -68,7 +78,7 @@ class Marks:
             program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
-            self.woken,
+            self.woken, self.plateaus, self.resumed,
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -157,6 +167,12 @@ class Marks:
         followed = self._prints.followed(optimizer)
         return followed.index if followed is not None else None
 
+    def learning(self):
+        """Returns the (name, parameter) pairs of what an optimizer holds, in the order of their models."""
+        models = self._prints.models
+        held = {id(one) for each in list(models.optimizers) for group in each.param_groups for one in group["params"]}
+        return [(name, one) for key, (name, _, one) in models.parameters().items() if key in held]
+
     def names_of(self, parameters):
         """Returns the names of those that an optimizer holds."""
         models = self._prints.models
@@ -191,6 +207,7 @@ def watch(agent, prints):
         written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names, loaded_values,
         random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
+        plateaus, resumed_schedules, horizons, rounded_averages,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -204,6 +221,8 @@ def watch(agent, prints):
     module_hooks.watch(marks.hooks)
     shared_weights.watch(marks.shared)
     woken_parts.watch(marks.woken)
+    plateaus.watch(marks.plateaus)
+    resumed_schedules.watch(marks.resumed)
     written_files.watch(marks)
     lost_rates.watch(marks)
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))

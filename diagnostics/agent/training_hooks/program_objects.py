@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ..object_hooks import grown_containers, held_generators, held_objects, numbered_names
+from ..object_hooks import grown_containers, held_generators, held_objects, numbered_names, rounded_averages
 from ..part import Part, is_due
 from ..torch_hooks.wrapped_models import own_frames
 
@@ -19,6 +19,7 @@ class ProgramObjects(Part):
         """Starts over."""
         self._containers = grown_containers.GrownContainers()
         self._generators = held_generators.HeldGenerators()
+        self._averages = rounded_averages.RoundedAverages()
 
     def step(self, optimizer, followed):
         """Walks, where it is due."""
@@ -32,6 +33,13 @@ class ProgramObjects(Part):
         since = next((count - first for first in GENERATORS_AT if 0 <= count - first < held_generators.LOOKS), None)
         if since is not None:
             self._tell_generators(sys._getframe(1), count, since)
+
+        for first, last in rounded_averages.WINDOWS:
+            if count == first:
+                self._averages.begin(sys._getframe(1), self.marks.learning())
+            elif count == last:
+                for one in self._averages.end(sys._getframe(1), last - first):
+                    self.marks.tell("average-rounded", step=count, at=own_frames(sys._getframe(1)), **one)
 
     def _tell_names(self, frame):
         names = numbered_names.NumberedNames()

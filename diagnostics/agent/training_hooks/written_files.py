@@ -23,6 +23,7 @@ def watch(marks):
             marks.loads += function == LOAD
             if function == LOAD:
                 marks.read_names.read(result)
+                marks.resumed.read(result, file_of(args, kwargs), frame)
             if function == SAVE and not marks.broken:
                 marks.states.saved(args[0] if args else kwargs.get("obj"), file_of(args[1:], kwargs), frame)
             if len(told) >= MOST or marks.broken:

@@ -86,4 +86,21 @@ class Generators:
     held: tuple[HeldGenerator, ...]
 
 
-ObjectMark = RatesLost | ContainerGrows | NumberedNames | UnevenPasses | Generators
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AverageRounded:
+    """An average of the weights in low precision that was written to over a window of steps: how much of it moved."""
+
+    step: int  # the last of them
+    steps: int
+    held: str  # "ema.shadow"
+    name: str
+    owner: str
+    file: str
+    kind: str
+    tensors: int
+    far: int  # numbers that are far from those of their source
+    moved: int  # of them
+    path: tuple[Frame, ...]
+
+
+ObjectMark = AverageRounded | RatesLost | ContainerGrows | NumberedNames | UnevenPasses | Generators

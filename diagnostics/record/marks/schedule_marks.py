@@ -1,0 +1,53 @@
+"""Marks of what schedules of the learning rate were given, and of what they were not given back. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagnostics.core.frame import Frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plateau:
+    """A ReduceLROnPlateau that lowered the rate, and all that it was given up to then."""
+
+    optimizer: int
+    scheduler: int  # which one
+    step: int
+    mode: str
+    first: float  # its rate at the first number
+    rate: float  # now
+    numbers: tuple[float | None, ...]
+    losses: tuple[float | None, ...]  # mean of the passes before each
+    names: tuple[str, ...]  # of what holds the latest number
+    made: tuple[Frame, ...]
+    path: tuple[Frame, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleAnew:
+    """A scheduler that began at its start for an optimizer that a state was loaded into."""
+
+    optimizer: int
+    step: int
+    since: int  # the first step after the load
+    loaded: float  # rate of the first group in the state
+    initial: float  # what its schedule had begun with
+    first: float  # rate of the first step
+    rate: float  # once the scheduler had moved
+    began: int  # what the scheduler had counted at the first step
+    count: int  # and now
+    key: str  # under which a scheduler's state is in the checkpoint, "" without
+    kept: int  # what it had counted
+    alike: bool  # its settings are those of the scheduler
+    variable: str  # that counts on from where the state was saved, "" without
+    counted: int  # its value at that step
+    scheduler: str
+    horizon: int | None  # after how many of its steps it ends, as far as it says so
+    made: tuple[Frame, ...]
+    loaded_at: tuple[Frame, ...]
+    read_at: tuple[Frame, ...]
+    path: tuple[Frame, ...]
+
+
+ScheduleMark = Plateau | ScheduleAnew
