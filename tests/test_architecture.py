@@ -69,7 +69,7 @@ ARROWS = {
     "report/run_sections": "report",
     "diagnosis": (
         "record report m/execution d/job d/collectives d/divergence d/stall d/failures d/replicas d/exit_status "
-        "d/samples d/steps d/trace s/dataflow s/launch_files"
+        "d/launch d/samples d/steps d/trace s/dataflow s/launch_files"
     ),
     "diagnosis/crash": "diagnosis record d/job d/divergence d/stall d/failures d/model d/launch",
     "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",

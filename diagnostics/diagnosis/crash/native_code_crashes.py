@@ -16,7 +16,13 @@ from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.failures.native_crash import NativeCrash, child_crash, is_fault, native_crash
+from diagnostics.dynamic.failures.native_crash import (
+    NativeCrash,
+    child_crash,
+    is_fault,
+    native_crash,
+    writes_mapped,
+)
 from diagnostics.dynamic.failures.root_exception import root_exception
 from diagnostics.dynamic.job.evidence import (
     end_evidence,
@@ -30,7 +36,6 @@ from diagnostics.dynamic.job.evidence import (
 )
 from diagnostics.dynamic.job.job import Job, JobProcess, SignalSent
 from diagnostics.dynamic.job.signal_senders import frames_of, sender_of
-from diagnostics.static.program.open_writes import writes_at
 
 CODE = "D210"
 NAME = "native-code-crashes"
@@ -52,7 +57,7 @@ def match(job: Job) -> Match | None:
     ]
     if not died:
         return _in_child(job)
-    first = min(died, key=lambda one: (not _writes(job, one), ended_s(one)))
+    first = min(died, key=lambda one: (not writes_mapped(job, one), ended_s(one)))
     sent = sender_of(job, first)
     if sent is not None and sent.sender_pid == first.pid:
         return _sent_to_itself(job, first, sent)
@@ -79,18 +84,12 @@ def match(job: Job) -> Match | None:
         failure_class=CLASS,
         title=_title(together, first, crash, locations, module) + elsewhere,
         evidence=_evidence(job, first, crash),
-        fix=_REWRITTEN if _writes(job, first) else _fix(crash, locations, module),
+        fix=_REWRITTEN if writes_mapped(job, first) else _fix(crash, locations, module),
         locations=locations,
         module=module,
         confidence=Confidence.CONFIRMED if crash.own_thread else Confidence.LIKELY,
         generic=True,
     )
-
-
-def _writes(job: Job, process: JobProcess) -> bool:
-    """Whether SIGBUS ended it where it writes a file, as over one that is mapped."""
-    frames = native_crash(process).frames[:1] if process.end.signal == signal.SIGBUS else ()
-    return any(writes_at(job.sources.file(frame.file), frame.line) for frame in frames)
 
 
 def _sent_to_itself(job: Job, process: JobProcess, sent: SignalSent) -> Match:

@@ -19,6 +19,7 @@ from diagnostics.dynamic.failures.root_exception import RootException
 from diagnostics.dynamic.job.evidence import PASSED_ON, ended_s, interrupted_s
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.record.stacks import ThreadStack
+from diagnostics.static.program.open_writes import writes_at
 
 ENDED_BY_OTHERS = ("doctor", "launcher")
 
@@ -145,3 +146,9 @@ def stood_at(job: Job, process: JobProcess) -> tuple[str, ...]:
     for stack in process.stacks[:1]:
         lines += [job.line(frame) for frame in user_frames(stack, agent_folder=folder)[:2]]
     return distinct(lines)
+
+
+def writes_mapped(job: Job, process: JobProcess) -> bool:
+    """Whether SIGBUS ended it where it writes a file, as over one that is mapped."""
+    frames = native_crash(process).frames[:1] if process.end.signal == signal.SIGBUS else ()
+    return any(writes_at(job.sources.file(frame.file), frame.line) for frame in frames)
