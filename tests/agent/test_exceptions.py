@@ -264,7 +264,7 @@ def test_what_torch_catches_in_workers_and_spawned_ranks_is_recorded_there(torch
     (hooks,) = (event for event in first.events if event.kind == "hooks")
     assert hooks.text.split() == sorted(hooks.text.split())
     assert set(hooks.text.split()) - {"monitoring"} == {
-        "contexts", "futures", "logging", "threading", "traceback",
+        "contexts", "futures", "logging", "print", "threading", "traceback",
     }  # fmt: skip
 
 
@@ -318,6 +318,57 @@ def test_what_somebody_asks_a_future_for_is_not_unasked(watch, asks):
     """)
     (agent,) = run.record.agents
     assert told(agent) == [("caught", "how=caught | ValueError: that somebody looks at", [4])]
+
+
+PRINTED = """
+    import builtins, copy, functools, inspect, pickle, sys
+    import torch
+    def fail(text): raise ValueError(text)
+    try: fail("with a word")
+    except ValueError as error: print("failed:", error)
+    try: fail("on stderr")
+    except ValueError as error: functools.partial(print, file=sys.stderr)(error)
+    try: fail("without a word")
+    except ValueError: pass
+    print("afterwards")
+    def bad(): print("x", sep=5)
+    try: bad()
+    except TypeError as error: print(error)
+    print(repr(print), print.__name__, print.__doc__ is not None, print is builtins.print, copy.copy(print) is print)
+    print(pickle.loads(pickle.dumps(print)) is print, inspect.signature(print))
+"""
+
+
+def test_what_user_code_prints_a_word_about_is_recorded_and_printed_as_before(watch_warm):
+    run, bare = watch_warm(PRINTED), watch_warm(PRINTED, watched=False)
+    assert (run.returncode, run.stdout, run.stderr) == (0, bare.stdout, bare.stderr)
+    assert [text for _, text, _ in told(run.record.agents[0])] == [
+        "how=printed | ValueError: with a word",
+        "how=printed | ValueError: on stderr",
+        "how=printed | TypeError: sep must be None or a string, not int",
+    ]
+
+
+COMPILED_PRINTS = """
+    import torch
+    import torch._dynamo.testing
+    def step(x):
+        y = x.sin()
+        print("in between", tuple(y.shape))
+        return y.cos() + 1
+    counted = torch._dynamo.testing.CompileCounter()
+    print(torch.compile(step, backend=counted)(torch.ones(2)), counted.frame_count, counted.op_count)
+    torch._dynamo.config.reorderable_logging_functions.add(print)
+    again = torch._dynamo.testing.CompileCounter()
+    torch._dynamo.reset()
+    print(torch.compile(step, backend=again)(torch.ones(2)), again.frame_count, again.op_count)
+"""
+
+
+def test_a_compiled_function_that_prints_is_cut_as_without_the_agent(watch):
+    run, bare = watch(COMPILED_PRINTS), watch(COMPILED_PRINTS, watched=False)
+    assert (run.returncode, run.stdout) == (bare.returncode, bare.stdout)
+    assert bare.stdout.count("in between") == 2
 
 
 POOLS = """

@@ -7,7 +7,7 @@ from _thread import get_ident
 from weakref import WeakSet
 
 from ..frames import is_library
-from ..patching import stand_in, wrap_method
+from ..patching import replace, stand_in, wrap_method
 from ..shown_tracebacks import unlinked
 
 UNSEEN = ("StopIteration", "StopAsyncIteration", "GeneratorExit")  # how loops and generators end
@@ -227,6 +227,23 @@ def _see_futures(caught, base):
     wrap_method(base.Future, "exception", before=asked)
 
 
+def _see_printed(caught, builtins):
+    """What user code prints a word about while it is handled: `except Exception as error: print("failed:", error)`."""
+    if hasattr(sys, "monitoring"):
+        return
+
+    def printing(frame, args, kwargs):
+        error = sys.exc_info()[1]
+        if (
+            error is not None
+            and not is_library(frame.f_code.co_filename)
+            and "-packages" not in frame.f_code.co_filename
+        ):
+            caught.tell(error, "printed")
+
+    replace(builtins, "print", before=printing)
+
+
 def _see_pools(caught, pool):
     """What a task of multiprocessing.Pool or ThreadPool raised: it is kept in a result, which nobody may ever get."""
     awaited = WeakSet()
@@ -278,6 +295,7 @@ SEEN_IN = {
     "traceback": ("traceback", _see_formatted),
     "logging": ("logging", _see_logged),
     "concurrent.futures._base": ("futures", _see_futures),
+    "builtins": ("print", _see_printed),
     "multiprocessing.pool": ("pools", _see_pools),
     "contextlib": ("contexts", _see_contexts),
 }

@@ -18,6 +18,7 @@ def watch(agent):
     _chain(sys, "unraisablehook", exceptions, exceptions.unraisable, lambda one: (one.exc_value, one.exc_traceback))
     for module in ("traceback", "logging", "concurrent.futures._base", "multiprocessing.pool", "contextlib"):
         when_imported(module, lambda module=module: exceptions.caught.see(module))
+    when_imported("torch", lambda: exceptions.caught.see("builtins"))  # what is no training may print as it likes
     if hasattr(sys, "monitoring"):
         from . import monitored_exceptions
 

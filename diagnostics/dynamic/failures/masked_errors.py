@@ -305,6 +305,10 @@ def _swallowed(job: Job, process: JobProcess) -> MaskedError | None:
 def _would_have_been_seen(process: JobProcess, block: ast.Try) -> bool:
     """Whether each handler tells of what it catches in a way that the agent sees: then it did not run."""
     hooks = process.agent.last_event("hooks") if process.agent is not None else None
-    seen = {"logging": ("exception",), "traceback": ("print_exc", "format_exc", "print_exception", "format_exception")}
+    seen = {
+        "print": ("print",),
+        "logging": ("exception",),
+        "traceback": ("print_exc", "format_exc", "print_exception", "format_exception"),
+    }
     calls = tuple(name for way in (hooks.text.split() if hooks is not None else ()) for name in seen.get(way, ()))
     return bool(block.handlers) and all(tells_by(handler, calls) for handler in block.handlers)
