@@ -494,6 +494,34 @@ def test_what_came_out_of_a_model_is_recorded_where_somebody_caught_it(watch_war
     ]
 
 
+OUT_OF_TORCH = """
+    import torch
+    from torch.utils.data import DataLoader
+    class Rows(torch.utils.data.Dataset):
+        def __len__(self): return 4
+        def __getitem__(self, index): return {0: torch.ones(2)}[index]
+    def read():
+        for row in DataLoader(Rows()): pass
+    def back(): torch.ones(2).sum().backward()
+    for what in (read, back):
+        try: what()
+        except Exception: pass
+    for row in DataLoader([1, 2]): pass
+    back()
+"""
+
+
+def test_what_came_out_of_a_loader_and_a_backward_pass_is_recorded_where_somebody_caught_it(watch_warm):
+    run = watch_warm(OUT_OF_TORCH)
+    assert run.returncode == 1
+    no_graph = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
+    assert told(run.record.agents[0]) == [
+        ("caught", "how=forward | KeyError: 1", [6, 8, 11]),
+        ("caught", f"how=forward | {no_graph}", [9, 11]),
+        ("exception", no_graph, [9, 14]),
+    ]
+
+
 CONTEXTS = """
     import contextlib
     def fail(text): raise ValueError(text)

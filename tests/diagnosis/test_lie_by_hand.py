@@ -226,6 +226,59 @@ def test_what_came_out_of_the_iterator_of_a_training_loop_cut_it_short_as_well(l
     assert found.finding.fix.text.startswith("let the exception out of the `with` at train.py:6")
 
 
+CUT_QUIETLY = """\
+def train(loader):
+    for x in loader:
+        loss = model(x)
+        loss.backward()
+        optimizer.step()
+try:
+    train(loader)
+except Exception:
+    pass
+try:
+    train(loader)
+except OSError:
+    pass
+for x in loader:
+    try:
+        model(x).backward()
+        optimizer.step()
+    except Exception:
+        continue
+try:
+    train(loader)
+except Exception:
+    raise SystemExit(1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "lines", "last_step_s", "told_at"),
+    [
+        ("KeyError: 'nu'", (2, 7), 1.0, ("train.py:2", "train.py:8", "train.py:7")),
+        ("KeyError: 'nu'", (3, 7), 1.0, ("train.py:3", "train.py:8", "train.py:7")),
+        ("OSError: gone", (2, 11), 1.0, ("train.py:2", "train.py:12", "train.py:11")),
+        ("KeyError: 'nu'", (2, 11), 1.0, None),  # this handler cannot have taken it
+        ("StopTraining: enough", (2, 7), 1.0, None),
+        ("KeyError: 'nu'", (16,), 1.0, None),  # the loop went on
+        ("KeyError: 'nu'", (2, 7), 9.0, None),  # it was trained after that
+        ("KeyError: 'nu'", (2, 21), 1.0, None),
+    ],
+)
+def test_what_came_out_of_torch_and_ended_in_a_handler_that_says_nothing_is_told_where_it_cut_the_loop(
+    error: str, lines: tuple[int, ...], last_step_s: float, told_at: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    file = f"{tmp_path}/train.py"
+    seen = raised(error, *(f"{file}:{line}" for line in lines), how=ExceptionSource.FORWARD, at_s=2.0)
+    known = replace(agent(*made("optimizer", place=f"{file}:9")), steps=Steps(count=20, last_s=last_step_s))
+    found = failure_hidden_in_rank.match(
+        a_job(a_process(agent=known, raised=(seen,)), code=0, cwd=tmp_path, files={"train.py": CUT_QUIETLY})
+    )
+    assert (found.locations if found is not None else None) == told_at
+    assert found is None or found.finding.confidence is Confidence.LIKELY
+
+
 LEFT_BY_EXIT = """\
 class Journal:
     def __exit__(self, *exc):

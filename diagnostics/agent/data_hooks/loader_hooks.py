@@ -22,7 +22,7 @@ def watch(agent):
     recorder, timings = batches.Batches(agent), agent.timings
     agent.at_fork.append(recorder.forget)
     leave_uncompiled(batch_file, batch_prints, batches, fetch_timings, gradient_groups, sys.modules[__name__])
-    when_imported(LOADERS, lambda: _watch_loaders(recorder, timings))
+    when_imported(LOADERS, lambda: _watch_loaders(recorder, timings, agent.exceptions.came_out))
     when_imported(SAMPLERS, lambda: _watch_samplers(recorder))
     when_imported(worker_random.FETCH, lambda: worker_random.watch(agent))
     when_imported(worker_random.FETCH, lambda: fetch_timings.watch(timings))
@@ -42,7 +42,7 @@ def watch(agent):
     return given
 
 
-def _watch_loaders(recorder, timings):
+def _watch_loaders(recorder, timings, came_out):
     module = sys.modules[LOADERS]
     _before(module.DataLoader, "__init__", lambda args: recorder.remember(args[0], sys._getframe(1)))
     original, unseen = module.DataLoader.__iter__, sys.modules["torch"]._C.DisableTorchFunction
@@ -64,10 +64,10 @@ def _watch_loaders(recorder, timings):
         return iterator
 
     module.DataLoader.__iter__ = __iter__
-    _watch_iterator(recorder, module._BaseDataLoaderIter, timings)
+    _watch_iterator(recorder, module._BaseDataLoaderIter, timings, came_out)
 
 
-def _watch_iterator(recorder, owner, timings):
+def _watch_iterator(recorder, owner, timings, came_out):
     """Wraps what hands batches over, and what asks the sampler: with workers, that is some batches ahead."""
     next_batch, next_index, reset = owner.__next__, owner._next_index, owner._reset
     inside = set()  # threads in __next__: one iterator may go over another
@@ -104,6 +104,9 @@ def _watch_iterator(recorder, owner, timings):
                 recorder.ended(self, sys._getframe(1))
             except Exception:
                 pass  # the pass reads as not ended
+            raise
+        except Exception as error:
+            came_out(error)
             raise
         finally:
             timings.leave(before)

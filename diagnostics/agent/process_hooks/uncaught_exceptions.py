@@ -76,7 +76,7 @@ class Exceptions:
         self.showing.discard(get_ident())
 
     def came_out(self, error):
-        """Records an exception that came out of a model: whoever catches it now may keep it to himself."""
+        """Records one that came out of a model, a loader or a backward pass: who catches it may keep it to himself."""
         # A private one is how torch itself stops a recomputation early.
         if isinstance(error, Exception) and not type(error).__name__.startswith("_"):
             self._came_out = id(error), self.caught.tell(error, "forward")

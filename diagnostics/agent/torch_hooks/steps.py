@@ -166,12 +166,13 @@ def watch(agent):
     for name in ("_engine_run_backward", "backward"):  # the first is behind torch.autograd.grad too
         original = getattr(torch.autograd, name, None)
         if original is not None:
-            setattr(torch.autograd, name, _counted_backward(original, recorder, is_compiling, agent.timings))
+            setattr(torch.autograd, name, _counted_backward(original, recorder, is_compiling, agent))
             break
 
 
-def _counted_backward(original, recorder, is_compiling, timings):
-    enter, leave = timings.enter_backward, timings.leave_backward
+def _counted_backward(original, recorder, is_compiling, agent):
+    enter, leave = agent.timings.enter_backward, agent.timings.leave_backward
+    came_out = agent.exceptions.came_out
 
     @functools.wraps(original)
     def backward(*args, **kwargs):
@@ -181,6 +182,10 @@ def _counted_backward(original, recorder, is_compiling, timings):
         before = enter()
         try:
             return original(*args, **kwargs)
+        except Exception as error:
+            if recorder.depth == 1:
+                came_out(error)
+            raise
         finally:
             leave(before)
             recorder.backward_ends()

@@ -29,6 +29,7 @@ from diagnostics.static.program.exception_flow import (
     handler_of,
     hiding_line,
     in_training_loop,
+    is_broad,
     swallowing_tries,
     tells_by,
     training_loops,
@@ -100,7 +101,33 @@ def hidden_error(job: Job, process: JobProcess) -> MaskedError | None:
                 missing=missing,
                 certain=True,
             )
-    return _left_from_handler(job, process, left) or _swallowed(job, process)
+    return _kept_quiet(job, process, left) or _left_from_handler(job, process, left) or _swallowed(job, process)
+
+
+def _kept_quiet(job: Job, process: JobProcess, left: LifecycleEvent | None) -> MaskedError | None:
+    """Returns what came out of a model, a loader or a backward pass and ended in a handler around the training loop."""
+    for seen in reversed(process.raised):
+        if seen.how is not ExceptionSource.FORWARD or CONTROL.search(seen.type):
+            continue
+        raised = _up_to_its_handler(job, seen)
+        missing = _missing_after(job, process, raised, left) if raised is not None else ""
+        if raised is not None and missing:
+            hiding = _hiding(job, process, raised, left)
+            return MaskedError(process=process, raised=raised, hiding=hiding, missing=missing, certain=False)
+    return None
+
+
+def _up_to_its_handler(job: Job, seen: ExceptionRecord) -> ExceptionRecord | None:
+    """Returns an exception with its path up to the handler that can take it; None where no `try` on the way can."""
+    name = seen.type.rpartition(".")[2]
+    for index, frame in enumerate(seen.user_path, 1):
+        block = catching(job.sources.file(frame.file), frame.line)
+        if block is None or goes_on_raising(block):
+            continue
+        if any(is_broad(handler) or catches(handler, name) for handler in block.handlers):
+            path = seen.user_path[:index]
+            return replace(seen, how=ExceptionSource.CAUGHT, path=path, user_path=path)
+    return None
 
 
 def _missing_after(job: Job, process: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> str:

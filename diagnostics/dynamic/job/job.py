@@ -46,7 +46,7 @@ class ExceptionSource(StrEnum):
     PRINTED = "printed"  # user code handed it to traceback
     CAUGHT = "caught"  # seen by sys.monitoring only
     UNASKED = "unasked"  # kept in a future whose result nobody had asked for when the process ended well
-    FORWARD = "forward"  # came out of a model and ended nothing: somebody caught it
+    FORWARD = "forward"  # came out of a model, a loader or a backward pass and ended nothing: somebody caught it
     HELD = "held"  # on its way or handled while the rank began a call of torch.distributed
     OUTPUT = "output"  # read from what the process wrote: no agent saw it
 
