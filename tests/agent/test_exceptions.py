@@ -264,7 +264,7 @@ def test_what_torch_catches_in_workers_and_spawned_ranks_is_recorded_there(torch
     (hooks,) = (event for event in first.events if event.kind == "hooks")
     assert hooks.text.split() == sorted(hooks.text.split())
     assert set(hooks.text.split()) - {"monitoring"} == {
-        "contexts", "futures", "logging", "print", "threading", "traceback",
+        "contexts", "futures", "logging", "print", "threading", "traceback", "warnings",
     }  # fmt: skip
 
 
@@ -321,16 +321,19 @@ def test_what_somebody_asks_a_future_for_is_not_unasked(watch, asks):
 
 
 PRINTED = """
-    import builtins, copy, functools, inspect, pickle, sys
+    import builtins, copy, functools, inspect, pickle, sys, warnings
     import torch
     def fail(text): raise ValueError(text)
     try: fail("with a word")
     except ValueError as error: print("failed:", error)
     try: fail("on stderr")
     except ValueError as error: functools.partial(print, file=sys.stderr)(error)
+    try: fail("with a warning")
+    except ValueError as error: warnings.warn(f"failed: {error}")
     try: fail("without a word")
     except ValueError: pass
     print("afterwards")
+    warnings.warn("nothing is handled")
     def bad(): print("x", sep=5)
     try: bad()
     except TypeError as error: print(error)
@@ -345,6 +348,7 @@ def test_what_user_code_prints_a_word_about_is_recorded_and_printed_as_before(wa
     assert [text for _, text, _ in told(run.record.agents[0])] == [
         "how=printed | ValueError: with a word",
         "how=printed | ValueError: on stderr",
+        "how=logged | ValueError: with a warning",
         "how=printed | TypeError: sep must be None or a string, not int",
     ]
 

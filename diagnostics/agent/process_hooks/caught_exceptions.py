@@ -244,6 +244,21 @@ def _see_printed(caught, builtins):
     replace(builtins, "print", before=printing)
 
 
+def _see_warned(caught, warnings):
+    """What user code warns of while it handles it."""
+    if hasattr(sys, "monitoring"):
+        return
+
+    def warned(frame, args, kwargs):
+        error = sys.exc_info()[1]
+        if error is not None and error.__traceback__ is not None:
+            filename = error.__traceback__.tb_frame.f_code.co_filename
+            if not is_library(filename) and "-packages" not in filename:
+                caught.tell(error, "logged")
+
+    wrap_method(warnings, "_showwarnmsg", before=warned)
+
+
 def _see_pools(caught, pool):
     """What a task of multiprocessing.Pool or ThreadPool raised: it is kept in a result, which nobody may ever get."""
     awaited = WeakSet()
@@ -296,6 +311,7 @@ SEEN_IN = {
     "logging": ("logging", _see_logged),
     "concurrent.futures._base": ("futures", _see_futures),
     "builtins": ("print", _see_printed),
+    "warnings": ("warnings", _see_warned),
     "multiprocessing.pool": ("pools", _see_pools),
     "contextlib": ("contexts", _see_contexts),
 }

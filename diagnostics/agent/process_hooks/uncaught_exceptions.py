@@ -18,7 +18,8 @@ def watch(agent):
     _chain(sys, "unraisablehook", exceptions, exceptions.unraisable, lambda one: (one.exc_value, one.exc_traceback))
     for module in ("traceback", "logging", "concurrent.futures._base", "multiprocessing.pool", "contextlib"):
         when_imported(module, lambda module=module: exceptions.caught.see(module))
-    when_imported("torch", lambda: exceptions.caught.see("builtins"))  # what is no training may print as it likes
+    for module in ("builtins", "warnings"):  # what is no training may print as it likes
+        when_imported("torch", lambda module=module: exceptions.caught.see(module))
     if hasattr(sys, "monitoring"):
         from . import monitored_exceptions
 
