@@ -161,7 +161,9 @@ AGENT_ARROWS = {
     "object_hooks": " shared torch_hooks",
     "loss_graphs": "torch_hooks",
     "model_hooks": " torch_hooks",
-    "training_hooks": " shared torch_hooks object_hooks loss_graphs model_hooks",
+    "function_hooks": " torch_hooks loss_graphs",
+    "schedule_hooks": " torch_hooks",
+    "training_hooks": " shared torch_hooks object_hooks loss_graphs model_hooks function_hooks schedule_hooks",
     "capturing": " shared torch_hooks",
     "parity": " torch_hooks",
 }
