@@ -11,7 +11,7 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.marks import loss_marks, model_marks, object_marks
+from diagnostics.record.marks import loss_marks, model_marks, object_marks, run_marks
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -42,21 +42,13 @@ from diagnostics.record.training_marks import (
 )
 from diagnostics.record.untrusted_values import number_of, text_of
 
-MOST_TENSORS, MOST_DIMENSIONS, MOST_NAMES, MOST_GENERATORS = 4, 8, 8, 16
+MOST_TENSORS, MOST_DIMENSIONS, MOST_NAMES, MOST_GENERATORS, MOST_NUMBERS = 4, 8, 8, 16, 64
 
 
 def mark_from(value: Mapping[str, Any], homes: Homes) -> Mark | Retracted | None:
     """Returns the mark in one line, None where it is none."""
     make = _MAKERS.get(text_of(value.get("what")))
     return make(value, homes) if make is not None else None
-
-
-def _kept(value: Mapping[str, Any], homes: Homes) -> KeptGradients:
-    return KeptGradients(
-        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), run=count_of(value.get("run")),
-        read=value.get("read") is True, stepped=frames_of(value.get("at"), homes),
-        backward=frames_of(value.get("backward_at"), homes),
-    )  # fmt: skip
 
 
 def _eval_left(value: Mapping[str, Any], homes: Homes) -> EvalModeLeft:
@@ -211,53 +203,6 @@ def _part_in_eval(value: Mapping[str, Any], homes: Homes) -> PartInEval:
     )  # fmt: skip
 
 
-def _lost(value: Mapping[str, Any], homes: Homes) -> LostPasses:
-    return LostPasses(
-        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), run=count_of(value.get("run")),
-        passes=count_of(value.get("passes")), stepped=frames_of(value.get("at"), homes),
-        backward=frames_of(value.get("backward_at"), homes),
-    )  # fmt: skip
-
-
-def _open(value: Mapping[str, Any], homes: Homes) -> OpenReductions:
-    return OpenReductions(
-        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")), run=count_of(value.get("run")),
-        open=count_of(value.get("open")), gradients=count_of(value.get("gradients")),
-        waited=count_of(value.get("waited")), operation=text_of(value.get("op")),
-        started=frames_of(value.get("started"), homes), waiting=frames_of(value.get("wait_at"), homes),
-        stepped=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-def _rounded(value: Mapping[str, Any], homes: Homes) -> RoundedUpdates:
-    return RoundedUpdates(
-        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
-        steps=count_of(value.get("steps")), moved=count_of(value.get("moved")), graded=count_of(value.get("graded")),
-        kind=text_of(value.get("kind")), rate=real_of(value.get("rate")),
-        optimizer_class=text_of(value.get("optimizer_class")), made=frames_of(value.get("made"), homes),
-        stepped=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-def _by_number(value: Mapping[str, Any], homes: Homes) -> RateByNumber:
-    return RateByNumber(
-        optimizer=number_of(value.get("optimizer")), step=count_of(value.get("step")),
-        rate=real_of(value.get("rate")) or 0.0, before=real_of(value.get("before")) or 0.0,
-        number=real_of(value.get("number")), scheduler=text_of(value.get("scheduler")),
-        made=frames_of(value.get("made"), homes), path=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
-def _rates_lost(value: Mapping[str, Any], homes: Homes) -> object_marks.RatesLost:
-    return object_marks.RatesLost(
-        optimizer=count_of(value.get("optimizer")), step=count_of(value.get("step")),
-        since=count_of(value.get("since")), changes=count_of(value.get("changes")),
-        rate=real_of(value.get("rate")) or 0.0, written=real_of(value.get("written")) or 0.0,
-        scheduler=text_of(value.get("scheduler")), made=frames_of(value.get("made"), homes),
-        stepped=frames_of(value.get("at"), homes),
-    )  # fmt: skip
-
-
 def _grows(value: Mapping[str, Any], homes: Homes) -> object_marks.ContainerGrows:
     return object_marks.ContainerGrows(
         step=count_of(value.get("step")), path=text_of(value.get("path")), name=text_of(value.get("name")),
@@ -304,18 +249,12 @@ def _generators(value: Mapping[str, Any], homes: Homes) -> object_marks.Generato
     )  # fmt: skip
 
 
-def _late(value: Mapping[str, Any], homes: Homes) -> loss_marks.ClippedLate:
-    return loss_marks.ClippedLate(
-        run=count_of(value.get("run")), limit=real_of(value.get("limit")) or 0.0,
-        path=frames_of(value.get("at"), homes), stepped=frames_of(value.get("stepped_at"), homes),
-    )  # fmt: skip
-
-
-def _plain(kind: type[Mark]) -> Callable[[Mapping[str, Any], Homes], Mark]:
-    """Returns what reads a mark whose fields are in the line by their own names, `path` as "at"."""
+def _plain(kind: type[Mark], **named: str) -> Callable[[Mapping[str, Any], Homes], Mark]:
+    """Returns what reads a mark whose fields have their own names in the line, but for `path` and what is `named`."""
+    names = {"path": "at", **named}
 
     def read(value: Mapping[str, Any], homes: Homes) -> Mark:
-        given = {one.name: value.get("at" if one.name == "path" else one.name) for one in fields(kind)}
+        given = {one.name: value.get(names.get(one.name, one.name)) for one in fields(kind)}
         return kind(**{one.name: _READERS[str(one.type)](given[one.name], homes) for one in fields(kind)})
 
     return read
@@ -324,22 +263,29 @@ def _plain(kind: type[Mark]) -> Callable[[Mapping[str, Any], Homes], Mark]:
 _READERS: dict[str, Callable[[Any, Homes], Any]] = {
     "int": lambda value, _: count_of(value), "str": lambda value, _: text_of(value),
     "bool": lambda value, _: value is True, "float | None": lambda value, _: real_of(value),
+    "float": lambda value, _: real_of(value) or 0.0, "int | None": lambda value, _: number_of(value),
     "tuple[Frame, ...]": frames_of,
+    "tuple[str, ...]": lambda value, _: tuple(text_of(one) for one in some_of(value, MOST_NAMES)),
+    "tuple[float | None, ...]": lambda value, _: tuple(real_of(one) for one in some_of(value, MOST_NUMBERS)),
 }  # fmt: skip
 _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
-    "kept-gradients": _kept, "eval-mode": _eval_left, "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
+    "kept-gradients": _plain(KeptGradients, stepped="at", backward="backward_at"), "eval-mode": _eval_left,
+    "evaluated-in-train": _evaluated, "rate-gone": _rate_gone,
     "loss-left-out": _left_out, "bad-losses": _left_out, "origin": _origin, "scaler-skips": _skips,
     "leaf-losses": _plain(LeafLosses), "nothing-loaded": _loaded, "saved": _saved, "read": _read,
     "clipped-scaled": _clipped, "state-not-kept": _not_kept, "graph-cut": _cut, "loss-spread": _spread,
     "schedule-over": _over, "rate-squared": _squared, "part-in-eval": _part_in_eval,
-    "lost-passes": _lost, "open-reductions": _open, "hooks-grow": _plain(HooksGrow), "rounded-updates": _rounded,
-    "rate-by-number": _by_number, "rates-lost": _rates_lost, "container-grows": _grows, "names": _numbered,
-    "uneven-passes": _uneven, "generators": _generators, "clipped-late": _late,
+    "lost-passes": _plain(LostPasses, stepped="at", backward="backward_at"), "hooks-grow": _plain(HooksGrow),
+    "open-reductions": _plain(OpenReductions, stepped="at", operation="op", waiting="wait_at"),
+    "rounded-updates": _plain(RoundedUpdates, stepped="at"), "rate-by-number": _plain(RateByNumber),
+    "rates-lost": _plain(object_marks.RatesLost, stepped="at"), "container-grows": _grows, "names": _numbered,
+    "uneven-passes": _uneven, "generators": _generators,
+    "clipped-late": _plain(loss_marks.ClippedLate, stepped="stepped_at"),
     "loss-squashed": _plain(loss_marks.LossSquashed), "load-overwritten": _plain(loss_marks.LoadOverwritten),
     "nan-steps": _plain(loss_marks.NanSteps), "loss-constant": _plain(loss_marks.LossConstant),
     "foreign-gradients": _plain(loss_marks.ForeignGradients),
     "copy-is-stale": _plain(model_marks.CopyIsStale), "weights-untied": _plain(model_marks.WeightsUntied),
-    "part-woken": _plain(model_marks.PartWoken),
+    "part-woken": _plain(model_marks.PartWoken), "rate-swings": _plain(run_marks.RateSwings),
     "copy-lacks-statistics": _plain(model_marks.CopyLacksStatistics),
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),

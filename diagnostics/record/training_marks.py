@@ -8,6 +8,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.record.marks.loss_marks import LossMark
 from diagnostics.record.marks.model_marks import ModelMark
 from diagnostics.record.marks.object_marks import ObjectMark
+from diagnostics.record.marks.run_marks import RunMark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,7 +321,7 @@ Mark = (
     KeptGradients | EvalModeLeft | EvaluatedInTrain | RateGone | LossLeftOut | FirstNotFinite | ScalerSkips
     | LeafLosses | NothingLoaded | SavedFile | ReadState | ClippedScaled | StateNotKept | GraphCut | LossSpread
     | ScheduleOver | RateSquared | PartInEval | LostPasses | OpenReductions | HooksGrow | RoundedUpdates
-    | RateByNumber | LossMark | ObjectMark | ModelMark
+    | RateByNumber | LossMark | ObjectMark | ModelMark | RunMark
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ import weakref
 
 from ..part import Part, is_due
 from ..patching import wrap_method
+from ..schedule_hooks.horizons import facts_of
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
 
@@ -16,7 +17,6 @@ MOST_SCHEDULERS = 16
 MOST_PLATEAUS = 16
 EVERY = 8  # steps
 MOST_BASE = 0.05  # a rate that nobody means as the share of itself that is left of it
-_HORIZONS = ("T_max", "total_steps", "total_iters", "step_size", "num_training_steps")
 
 
 class Rate:
@@ -139,34 +139,6 @@ def _is_scaled(group, base, rate):
     """Whether this group is at the same share of the rate it was given as the first one."""
     given, now = group.get("initial_lr"), group["lr"]
     return type(given) is float and type(now) is float and abs(now * base - rate * given) <= NOTHING * rate * given
-
-
-def facts_of(scheduler):
-    """Returns its class, how often it was stepped, and after how many steps it ends, as far as it says so."""
-    horizon = next((vars(scheduler)[name] for name in _HORIZONS if type(vars(scheduler).get(name)) is int), None)
-    if horizon is None:
-        horizon = next(filter(None, map(_horizon_of, getattr(scheduler, "lr_lambdas", ()))), None)
-    count = getattr(scheduler, "last_epoch", None)
-    return {
-        "scheduler": type(scheduler).__qualname__,
-        "stepped": count if type(count) is int else None,
-        "horizon": horizon,
-    }
-
-
-def _horizon_of(function):
-    """Returns what a function of the step says about the last one: a keyword of a partial, what it closes over."""
-    words = getattr(function, "keywords", None) or {}
-    code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
-    closed = {}
-    for name, cell in zip(code.co_freevars if code is not None else (), cells):  # noqa: B905 - strict is of 3.10
-        try:
-            closed[name] = cell.cell_contents
-        except ValueError:
-            continue  # not bound yet
-    named = ((name, value) for values in (words, closed) for name, value in values.items())
-    likely = [value for name, value in named if type(value) is int and "warm" not in name and value > 1]
-    return max(likely, default=None)
 
 
 def _watch_plateaus(marks, owner):

@@ -15,6 +15,7 @@ from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
 from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, woken_parts
 from ..object_hooks import foreign_gradients, grown_containers, held_generators, held_objects, nan_steps, numbered_names
+from ..schedule_hooks import horizons, swinging_rates
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -70,7 +71,7 @@ class Marks:
             program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
-            self.woken, self.divergences,
+            self.woken, self.divergences, swinging_rates.SwingingRates(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -193,7 +194,7 @@ def watch(agent, prints):
         written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names, loaded_values,
         random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
-        divergences, heard_functions,
+        divergences, heard_functions, horizons, swinging_rates,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

@@ -1,0 +1,28 @@
+"""Marks of what a run does over and over: rates that swing, numbers drawn again, states that are gone on from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagnostics.core.frame import Frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateSwings:
+    """A rate that turned upward several times, and a scheduler of its optimizer that says where it ends."""
+
+    optimizer: int
+    step: int  # at the latest turn
+    turns: int
+    period: int  # steps since the turn before
+    fell: int  # steps for which it came down before the turn
+    low: float
+    high: float
+    scheduler: str
+    stepped: int | None
+    horizon: int | None
+    made: tuple[Frame, ...]
+    path: tuple[Frame, ...]  # of the optimizer's step
+
+
+RunMark = RateSwings
