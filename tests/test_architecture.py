@@ -77,6 +77,7 @@ ARROWS = {
     "diagnosis/lies": (
         "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
     ),
+    "diagnosis/randomness": "diagnosis record/marks d/job d/replicas",
     "diagnosis/schedules": "diagnosis record record/marks d/job d/replicas",
     "diagnosis/silent": "diagnosis record d/job d/collectives d/divergence d/model d/replicas d/samples",
     "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
@@ -352,7 +353,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
         "A1": {"ordering", "setup"},
         "A2": {"collectives", "exchange"},
         "A4": {"devices", "checkpoints"},
-        "D9": {"schedules", "training", "updates"},
+        "D9": {"randomness", "schedules", "training", "updates"},
     }
 
 

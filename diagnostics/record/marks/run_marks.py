@@ -25,4 +25,15 @@ class RateSwings:
     path: tuple[Frame, ...]  # of the optimizer's step
 
 
-RunMark = RateSwings
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropoutInEval:
+    """Calls of dropout in one line that drop without gradients, in a method of a module in eval mode."""
+
+    function: str
+    module: str  # its class
+    run: int
+    step: int  # made before
+    path: tuple[Frame, ...]
+
+
+RunMark = RateSwings | DropoutInEval
