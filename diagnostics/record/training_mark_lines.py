@@ -286,7 +286,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "foreign-gradients": _plain(loss_marks.ForeignGradients),
     "copy-is-stale": _plain(model_marks.CopyIsStale), "weights-untied": _plain(model_marks.WeightsUntied),
     "part-woken": _plain(model_marks.PartWoken), "rate-swings": _plain(run_marks.RateSwings),
-    "dropout-in-eval": _plain(run_marks.DropoutInEval),
+    "dropout-in-eval": _plain(run_marks.DropoutInEval), "drawn-again": _plain(run_marks.DrawnAgain),
     "copy-lacks-statistics": _plain(model_marks.CopyLacksStatistics),
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),

@@ -1,4 +1,4 @@
-"""Stands in for functions of torch.nn.functional, and is not noticed by torch.jit.script, torch.compile and pickle."""
+"""Stands in for Python functions of torch's, unnoticed by torch.jit.script, torch.compile and pickle."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from ..patching import disguised
 MODULE = "torch.nn.functional"
 
 
-def hear(name, before):
+def hear(name, before, *modules):
     """Has `before` told of each call of a function, with the caller's frame and the arguments."""
-    module = sys.modules[MODULE]
-    original = getattr(module, name, None)
-    if isinstance(original, types.FunctionType):
-        setattr(module, name, _standing_in(original, before))
+    modules = [sys.modules[one] for one in modules or (MODULE,)]
+    original = getattr(modules[0], name, None)
+    if not isinstance(original, types.FunctionType):
+        return
+    wrapper = _standing_in(original, before)
+    for module in modules:
+        if getattr(module, name, None) is original:
+            setattr(module, name, wrapper)
 
 
 def _standing_in(original, before):

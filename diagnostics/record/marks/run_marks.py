@@ -36,4 +36,15 @@ class DropoutInEval:
     path: tuple[Frame, ...]
 
 
-RunMark = RateSwings | DropoutInEval
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnAgain:
+    """Rounds of steps after a seeding that began in one and the same state of torch's own generators."""
+
+    optimizer: int
+    step: int
+    run: int  # rounds in a row
+    seed: int | None
+    path: tuple[Frame, ...]  # of the seeding
+
+
+RunMark = RateSwings | DropoutInEval | DrawnAgain
