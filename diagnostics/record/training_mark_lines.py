@@ -137,6 +137,7 @@ def _read(value: Mapping[str, Any], homes: Homes) -> ReadState:
     return ReadState(
         file=text_of(value.get("file")), counter=number_of(value.get("counter")),
         optimizer=value.get("optimizer") is True, path=frames_of(value.get("at"), homes),
+        at_ns=count_of(value.get("ns")),
     )  # fmt: skip
 
 

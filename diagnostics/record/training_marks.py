@@ -157,6 +157,7 @@ class ReadState:
     counter: int | None  # the epoch or step that stands in it
     optimizer: bool  # the state of one is in it
     path: tuple[Frame, ...]
+    at_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

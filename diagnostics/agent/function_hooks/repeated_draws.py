@@ -1,8 +1,8 @@
 """Trainings that draw the same random numbers after each seeding of torch's own generators.
 
 torch.manual_seed seeds the devices, too, by way of `torch.cuda.manual_seed_all`, which torch.jit and torch.compile do
-not know by its identity as they know torch.manual_seed. States are read at the first two steps after a seeding alone, on
-the host: that of a CUDA generator is a seed and a count.
+not know by its identity as they know torch.manual_seed. States are read at the first two steps after a seeding alone,
+on the host: that of a CUDA generator is a seed and a count.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ the training draws from it.
 Why it matters: an evaluation that is to be repeatable seeds the generator that the training draws from, too. Noise,
 time steps, masks and augmentations are then the same in each epoch, on all ranks alike: the model learns a handful of
 draws by heart. Nothing fails. Left alone: seeds that go along with the epoch, torch.random.fork_rng and states that
-are put back, generators of one's own, trainings that draw nothing, new trainings in one process, seeds before each step.
+are put back, generators of one's own, trainings that draw nothing, new trainings in one process, seeds before each
+step.
 
 Bad:
 
