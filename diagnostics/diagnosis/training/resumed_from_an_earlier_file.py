@@ -34,7 +34,7 @@ EXAMINES = AppliesTo.SUCCEEDED
 NEAR = 40  # lines between what chooses a file and what reads it
 _NUMBERS = re.compile(r"(\d+)")
 _TEMPORARY = re.compile(r"[._-](?:te?mp|part(?:ial)?|incomplete|writing|new)\b.*$")
-_CHOOSES = re.compile(r"\bsorted\(|\.sort\(|\bmax\(|\[-1\]|\.pop\(\)")
+_CHOOSES = (re.compile(r"\bsorted\(|\.sort\(|\bmax\("), re.compile(r"\[-1\]|\.pop\(\)"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +129,10 @@ def _ending(file: str, other: str) -> str:
 
 def _choosing(job: Job, told: Told[ReadState], read: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """Returns the line that chooses the file by its name, where it is near the one that reads it."""
-    lines = nearest(job, told.process, _CHOOSES, read)
-    return tuple(
+    near = (
         one
-        for one in lines[:1]
-        if read
-        and one.file == read[0].file
-        and abs(one.line - read[0].line) <= NEAR
-        and "key=" not in text_of(job, one)
+        for pattern in _CHOOSES
+        for one in nearest(job, told.process, pattern, read)[:1]
+        if read and one.file == read[0].file and abs(one.line - read[0].line) <= NEAR
     )
+    return tuple(one for one in near if "key=" not in text_of(job, one))[:1]
