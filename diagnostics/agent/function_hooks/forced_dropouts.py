@@ -52,7 +52,7 @@ class ForcedDropouts(Part):
         if inner is None or inner.training or self.marks.steps < ENOUGH or sys.modules["torch"].is_grad_enabled():
             return
         self._passes += 1
-        if is_due(self._passes, FIRST) and not _compiles():
+        if is_due(self._passes, FIRST) and not _compiles(module):
             self._open()
 
     def step(self, optimizer, followed):
@@ -115,11 +115,15 @@ def _module_of(frame):
     return None
 
 
-def _compiles():
-    """Whether torch.compile made anything here: it would compile again for another function in this place."""
-    utils = sys.modules.get("torch._dynamo.utils")
-    counters = getattr(utils, "counters", None) or {}
-    return any(bool(one) for one in counters.values())
+def _compiles(module):
+    """Whether torch.compile made anything here, or will: it would compile again for another function in this place."""
+    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None) or {}
+    if any(bool(one) for one in counters.values()):
+        return True
+    return any(
+        type(one).__name__ == "OptimizedModule" or vars(one).get("_compiled_call_impl") is not None
+        for one in module.modules()
+    )
 
 
 def watch(dropouts):
