@@ -77,7 +77,8 @@ ARROWS = {
     "diagnosis/lies": (
         "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
     ),
-    "diagnosis/schedules": "diagnosis record/marks d/job d/replicas",
+    "diagnosis/randomness": "diagnosis record/marks d/job d/replicas",
+    "diagnosis/schedules": "diagnosis record record/marks d/job d/replicas",
     "diagnosis/silent": "diagnosis record d/job d/collectives d/divergence d/model d/replicas d/samples",
     "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
@@ -162,8 +163,9 @@ AGENT_ARROWS = {
     "object_hooks": " shared torch_hooks",
     "loss_graphs": "torch_hooks",
     "model_hooks": " torch_hooks",
+    "function_hooks": " torch_hooks loss_graphs",
     "schedule_hooks": " torch_hooks",
-    "training_hooks": " shared torch_hooks object_hooks loss_graphs model_hooks schedule_hooks",
+    "training_hooks": " shared torch_hooks object_hooks loss_graphs model_hooks function_hooks schedule_hooks",
     "capturing": " shared torch_hooks",
     "parity": " torch_hooks",
 }
@@ -351,7 +353,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
         "A1": {"ordering", "setup"},
         "A2": {"collectives", "exchange"},
         "A4": {"devices", "checkpoints"},
-        "D9": {"schedules", "training", "updates"},
+        "D9": {"randomness", "schedules", "training", "updates"},
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from diagnostics.core.frame_owners import Homes
 from diagnostics.record.json_frames import count_of, frames_of, real_of, some_of
-from diagnostics.record.marks import loss_marks, model_marks, object_marks, schedule_marks
+from diagnostics.record.marks import loss_marks, model_marks, object_marks, run_marks, schedule_marks
 from diagnostics.record.training_marks import (
     ClippedScaled,
     EvalModeLeft,
@@ -137,6 +137,7 @@ def _read(value: Mapping[str, Any], homes: Homes) -> ReadState:
     return ReadState(
         file=text_of(value.get("file")), counter=number_of(value.get("counter")),
         optimizer=value.get("optimizer") is True, path=frames_of(value.get("at"), homes),
+        at_ns=count_of(value.get("ns")),
     )  # fmt: skip
 
 
@@ -288,6 +289,8 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "part-woken": _plain(model_marks.PartWoken), "plateau": _plain(schedule_marks.Plateau),
     "average-rounded": _plain(object_marks.AverageRounded, held="path"),
     "schedule-anew": _plain(schedule_marks.ScheduleAnew),
+    "rate-swings": _plain(run_marks.RateSwings),
+    "dropout-in-eval": _plain(run_marks.DropoutInEval), "drawn-again": _plain(run_marks.DrawnAgain),
     "copy-lacks-statistics": _plain(model_marks.CopyLacksStatistics),
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),

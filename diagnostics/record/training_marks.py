@@ -8,6 +8,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.record.marks.loss_marks import LossMark
 from diagnostics.record.marks.model_marks import ModelMark
 from diagnostics.record.marks.object_marks import ObjectMark
+from diagnostics.record.marks.run_marks import RunMark
 from diagnostics.record.marks.schedule_marks import ScheduleMark
 
 
@@ -157,6 +158,7 @@ class ReadState:
     counter: int | None  # the epoch or step that stands in it
     optimizer: bool  # the state of one is in it
     path: tuple[Frame, ...]
+    at_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,7 +323,7 @@ Mark = (
     KeptGradients | EvalModeLeft | EvaluatedInTrain | RateGone | LossLeftOut | FirstNotFinite | ScalerSkips
     | LeafLosses | NothingLoaded | SavedFile | ReadState | ClippedScaled | StateNotKept | GraphCut | LossSpread
     | ScheduleOver | RateSquared | PartInEval | LostPasses | OpenReductions | HooksGrow | RoundedUpdates
-    | RateByNumber | LossMark | ObjectMark | ModelMark | ScheduleMark
+    | RateByNumber | LossMark | ObjectMark | ModelMark | ScheduleMark | RunMark
 )  # fmt: skip
 
 

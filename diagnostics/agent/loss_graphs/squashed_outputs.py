@@ -12,7 +12,7 @@ MOST_NODES, MOST_DEEP = 32, 6
 _ENTROPIES = ("NllLossBackward0", "NllLoss2DBackward0")
 _BINARY = "BinaryCrossEntropyWithLogitsBackward0"
 _LOG = "LogSoftmaxBackward0"
-_SQUASHES = ("SoftmaxBackward0", "SigmoidBackward0")
+SQUASHES = ("SoftmaxBackward0", "SigmoidBackward0")
 _PLAIN = frozenset((
     "AddBackward0", "SubBackward0", "MulBackward0", "MulBackward1", "DivBackward0", "DivBackward1", "MeanBackward0",
     "SumBackward0", "NegBackward0", "ToCopyBackward0", "StackBackward0", "CloneBackward0",
@@ -51,7 +51,7 @@ def _at_entropy(node, loss):
     if shape is not None and len(shape) == 2 and given._saved_dim == 0 and shape[0] > 1:
         return "LogSoftmaxBackward0", "NllLossBackward0"  # over the batch
     inner = _before(given)
-    if inner is None or inner.name() != _SQUASHES[0]:
+    if inner is None or inner.name() != SQUASHES[0]:
         return None
     size = _size_along(inner)
     return (inner.name(), _LOG) if size is not None and size == _size_along(given) else None
@@ -66,12 +66,16 @@ def _size_along(node):
 
 def _at_binary(node):
     given = _before(node)
-    return (given.name(), _BINARY) if given is not None and given.name() in _SQUASHES else None
+    return (given.name(), _BINARY) if given is not None and given.name() in SQUASHES else None
 
 
 def _before(node):
     """Returns what gave a function its first input, past what only moves numbers."""
-    given, output = node.next_functions[0]
+    return made_by(*node.next_functions[0])
+
+
+def made_by(given, output):
+    """Returns the node that made the output of this one, past what only moves numbers; None where that is far."""
     for _ in range(MOST_DEEP):
         if given is None:
             return None

@@ -10,6 +10,7 @@ import sys
 import time
 
 from .. import part
+from ..function_hooks import divergences, forced_dropouts, heard_functions, repeated_draws
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
 from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, woken_parts
@@ -22,7 +23,7 @@ from ..object_hooks import (
     numbered_names,
     rounded_averages,
 )
-from ..schedule_hooks import horizons, plateaus, resumed_schedules
+from ..schedule_hooks import horizons, plateaus, resumed_schedules, swinging_rates
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -70,6 +71,8 @@ class Marks:
         self.plateaus, self.resumed = plateaus.Plateaus(self), resumed_schedules.ResumedSchedules(self)
         self.shared, self.woken = shared_weights.SharedWeights(self), woken_parts.WokenParts(self)
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
+        self.divergences, self.dropouts = divergences.Divergences(self), forced_dropouts.ForcedDropouts(self)
+        self.draws = repeated_draws.RepeatedDraws(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
             leaf_losses.LeafWatch(self), self.clips, self.cuts, followed_losses.SpreadLosses(self),
@@ -78,7 +81,8 @@ class Marks:
             program_objects.ProgramObjects(self), followed_losses.UnevenPasses(self),
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
-            self.woken, self.plateaus, self.resumed,
+            self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
+            swinging_rates.SwingingRates(self), self.draws,
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -207,7 +211,8 @@ def watch(agent, prints):
         written_files, followed_losses, grown_containers, held_generators, held_objects, numbered_names, loaded_values,
         random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
-        plateaus, resumed_schedules, horizons, rounded_averages,
+        plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
+        swinging_rates, repeated_draws,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -225,6 +230,9 @@ def watch(agent, prints):
     resumed_schedules.watch(marks.resumed)
     written_files.watch(marks)
     lost_rates.watch(marks)
+    when_imported(heard_functions.MODULE, lambda: divergences.watch(marks.divergences))
+    when_imported(heard_functions.MODULE, lambda: forced_dropouts.watch(marks.dropouts))
+    when_imported(repeated_draws.MODULE, lambda: repeated_draws.watch(marks.draws))
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))
 

@@ -2,11 +2,13 @@
 
 What it does: follows the graph behind the loss at a few backward passes. It is told where a softmax stands straight
 before cross_entropy, a sigmoid or softmax before binary_cross_entropy_with_logits, where log_softmax runs over the
-batch before nll_loss, and where nll_loss is given what a layer made and comes out below 0.
+batch before nll_loss, and where nll_loss is given what a layer made and comes out below 0. The input of kl_div is
+told where a softmax or sigmoid made it, or a layer, with numbers above 0.
 
 Why it matters: cross_entropy takes its own softmax. Of probabilities between 0 and 1 it makes nearly even ones, so that
 the loss cannot fall below 1.4 for ten classes and gradients are small; nothing fails, and the model learns slowly and
-to a worse end. A loss below 0 has no least value at all. Left alone: whatever changes the numbers in between.
+to a worse end. A loss below 0 has no least value at all; that of kl_div is least where the student is sure of what the
+teacher likes best, and not where the two agree. Left alone: whatever changes the numbers in between.
 
 Bad:
 
@@ -37,6 +39,7 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 LEAST = 2  # looks
 
+_DIVERGENCE = "kl_div"
 _RAW, _LOG, _SOFT = "LayerBackward", "LogSoftmaxBackward0", "SoftmaxBackward0"
 _SOFTMAX = re.compile(r"(?<!log_)\bsoftmax\(|\bSoftmax\(")
 _SIGMOID = re.compile(r"(?<!logsigmoid)\bsigmoid\(|\bSigmoid\(")
@@ -55,7 +58,8 @@ def match(job: Job) -> Match | None:
     mark, backward = first.mark, own(first.process, first.mark.path)
     title, fix, made = _told(mark)
     lines = _made(job, first.process, made)
-    loss = nearest(job, first.process, _LOSS, backward)[:1]
+    diverges = mark.taken == _DIVERGENCE  # the path is that of its call
+    loss = backward[:1] if diverges else nearest(job, first.process, _LOSS, backward)[:1]
     return training_match(
         job,
         [one.process for one in found],
@@ -68,7 +72,7 @@ def match(job: Job) -> Match | None:
                 source="the graph behind the loss: what stands straight before it",
                 observed=f"{mark.given}, then {mark.taken}"
                 + (f"; loss {mark.loss:g}" if mark.loss is not None else ""),
-                expected="what a layer made" if mark.given != _RAW else "log_softmax",
+                expected="log_softmax" if diverges or mark.given == _RAW else "what a layer made",
             )
         ],
         fix=fix,
@@ -79,6 +83,14 @@ def match(job: Job) -> Match | None:
 
 def _told(mark: LossSquashed) -> tuple[str, str, re.Pattern[str] | None]:
     """Returns the title, the fix, and how the line looks that makes what the loss is given."""
+    if mark.taken == _DIVERGENCE:
+        made = {_RAW: "what a layer made", _SOFT: "what a softmax made"}.get(mark.given, "what a sigmoid made")
+        return (
+            f"kl_div takes log-probabilities and is given {made}",
+            "give kl_div the log_softmax of the student's outputs as its first argument, and the teacher's "
+            "probabilities as its second",
+            _SOFTMAX if mark.given == _SOFT else _SIGMOID if mark.given != _RAW else None,
+        )
     if mark.given == _RAW:
         return (
             "nll_loss is given what a layer made and comes out below 0: no logarithm of a probability is above 0",

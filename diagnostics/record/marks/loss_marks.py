@@ -13,9 +13,9 @@ class LossSquashed:
 
     run: int  # looks at the graph so far that saw it
     given: str  # "SoftmaxBackward0"
-    taken: str  # "LogSoftmaxBackward0"
+    taken: str  # "LogSoftmaxBackward0", "kl_div"
     loss: float | None
-    path: tuple[Frame, ...]  # of backward()
+    path: tuple[Frame, ...]  # of backward(), of kl_div()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

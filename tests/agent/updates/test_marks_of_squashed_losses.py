@@ -14,6 +14,8 @@ PROGRAM = """
     net, attention = nn.Linear(4, 3), nn.Linear(4, 4)
     x, y, both = torch.randn(6, 4), torch.arange(6) % 3, torch.rand(6, 3).round()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    def divergence(given, wanted):
+        return F.kl_div(given, wanted, reduction="sum")
     def loss_of():
         return {loss}
     for step in range(24):
@@ -33,6 +35,9 @@ FAULTY = {
     "F.nll_loss(F.log_softmax(net(x), dim=0), y)": (LOG, NLL),
     "F.nll_loss(net(x) + 9 - 9, y)": None,
     "F.nll_loss(net(x), y)": ("LayerBackward", NLL),
+    "F.kl_div((net(x) / 4).softmax(1), both, reduction='batchmean')": (SOFT, "kl_div"),
+    "nn.KLDivLoss(reduction='sum')(net(x).sigmoid().view(18), both.view(18))": (SIGMOID, "kl_div"),
+    "F.kl_div(input=net(x), target=both, reduction='batchmean')": ("LayerBackward", "kl_div"),
 }
 HEALTHY = [
     "F.cross_entropy(net(x), y)",
@@ -46,6 +51,11 @@ HEALTHY = [
     "F.mse_loss(net(x).softmax(1), both)",
     "F.cross_entropy(net(x), net(x).detach().softmax(1))",
     "F.kl_div(F.log_softmax(net(x), 1), net(x).detach().softmax(1), reduction='batchmean')",
+    "nn.KLDivLoss(reduction='batchmean')((net(x).softmax(1) + 1e-8).log(), both)",
+    "F.kl_div(F.logsigmoid(net(x)), both, reduction='sum')",
+    "F.cross_entropy(net(x), y) + 0 * F.kl_div(net(x).detach().softmax(1), both, reduction='sum')",
+    "torch.jit.script(divergence)(net(x).log_softmax(1), both)",
+    "F.kl_div(-F.relu(net(x)), both, reduction='sum')",
 ]
 
 

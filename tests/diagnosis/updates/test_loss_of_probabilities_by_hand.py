@@ -58,3 +58,24 @@ def test_other_losses_are_said_in_their_words_and_one_look_is_not_enough(tmp_pat
         "nll_loss is given what a layer made", "binary_cross_entropy_with_logits takes logits", "log_softmax",
     ]  # fmt: skip
     assert loss_of_probabilities.match(a_run(replace(MARK, run=1), tmp_path)) is None
+
+
+def test_a_divergence_is_named_by_its_own_line_where_several_lines_take_a_softmax(tmp_path: Path) -> None:
+    of_softmax = replace(MARK, taken="kl_div", loss=None)
+    told = [
+        loss_of_probabilities.match(a_run(of_softmax, tmp_path, head))
+        for head in (SOFTMAX, "F.softmax(\n            F.softmax(x))")
+    ]
+    assert [(one.locations[:2], one.finding.title) for one in told if one is not None] == [
+        (
+            ("train.py:3", "train.py:6"),
+            "kl_div takes log-probabilities and is given what a softmax made, in 2 looks at its graph",
+        ),
+        (
+            ("train.py:6", "train.py:3"),
+            "kl_div takes log-probabilities and is given what a softmax made, in 2 looks at its graph",
+        ),
+    ]
+    raw = loss_of_probabilities.match(a_run(replace(of_softmax, given="LayerBackward"), tmp_path))
+    assert raw is not None
+    assert raw.finding.title.startswith("kl_div takes log-probabilities and is given what a layer made")
