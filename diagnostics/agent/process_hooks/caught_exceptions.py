@@ -227,18 +227,37 @@ def _see_futures(caught, base):
     wrap_method(base.Future, "exception", before=asked)
 
 
+class _Places:
+    """Counts what ended at each line of user code before anything is described: a loader may skip a million records."""
+
+    def __init__(self):
+        self._times = {}
+
+    def is_new(self, error):
+        """Whether an exception of this kind is to be told of at the line where it ended."""
+        traceback = error.__traceback__
+        if traceback is None:
+            return False
+        code = traceback.tb_frame.f_code
+        place = (code, traceback.tb_lineno, type(error))
+        times = self._times[place] = self._times.get(place, 0) + 1
+        if len(self._times) > REMEMBERED:
+            self._times.clear()
+        if times > EACH_PLACE and times & (times - 1):
+            return False
+        return not is_library(code.co_filename) and "-packages" not in code.co_filename
+
+
 def _see_printed(caught, builtins):
     """What user code prints a word about while it is handled: `except Exception as error: print("failed:", error)`."""
     if hasattr(sys, "monitoring"):
         return
 
+    seen = _Places()
+
     def printing(frame, args, kwargs):
         error = sys.exc_info()[1]
-        if (
-            error is not None
-            and not is_library(frame.f_code.co_filename)
-            and "-packages" not in frame.f_code.co_filename
-        ):
+        if error is not None and not is_library(frame.f_code.co_filename) and seen.is_new(error):
             caught.tell(error, "printed")
 
     replace(builtins, "print", before=printing)
@@ -249,12 +268,12 @@ def _see_warned(caught, warnings):
     if hasattr(sys, "monitoring"):
         return
 
+    seen = _Places()
+
     def warned(frame, args, kwargs):
         error = sys.exc_info()[1]
-        if error is not None and error.__traceback__ is not None:
-            filename = error.__traceback__.tb_frame.f_code.co_filename
-            if not is_library(filename) and "-packages" not in filename:
-                caught.tell(error, "logged")
+        if error is not None and seen.is_new(error):
+            caught.tell(error, "logged")
 
     wrap_method(warnings, "_showwarnmsg", before=warned)
 
@@ -292,12 +311,12 @@ def _see_contexts(caught, contextlib):
     if hasattr(sys, "monitoring"):
         return
 
+    seen = _Places()
+
     def left(frame, result, args, kwargs):
         error = args[2] if result and len(args) > 2 else None
-        if error is not None and error.__traceback__ is not None:
-            filename = error.__traceback__.tb_frame.f_code.co_filename  # of the `with`, or of the generator
-            if not is_library(filename) and "-packages" not in filename:
-                caught.tell(error, "caught")
+        if error is not None and seen.is_new(error):  # at the `with`, or in the generator
+            caught.tell(error, "caught")
 
     for owner in (contextlib.suppress, contextlib._GeneratorContextManager, contextlib.ExitStack):
         original = owner.__dict__.get("__exit__")

@@ -102,18 +102,11 @@ def names_of(value, frame):
 def _names_in(name, held, value):
     if held is value:
         return [name]
-    if _is_monitor(name, held):
-        return [held]
     entries = held if type(held) is dict else attributes_of(held)
     if not entries or len(entries) > MOST_HELD:
         return []
     found = [(one, entry) for one, entry in list(entries.items()) if type(one) is str]
-    return [one if entry is value else entry for one, entry in found if entry is value or _is_monitor(one, entry)]
-
-
-def _is_monitor(name, held):
-    """Whether it is the name of what is looked at, as a setting has it."""
-    return type(held) is str and ("monitor" in name or name in ("metric", "metric_name", "metric_to_check"))
+    return [one for one, entry in found if entry is value]
 
 
 def watch(plateaus):

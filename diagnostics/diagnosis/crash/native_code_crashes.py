@@ -10,8 +10,6 @@ Fix: the call at that line: the library's version, and the memory, shapes and de
 
 from __future__ import annotations
 
-import signal
-
 from diagnostics.core.findings import Confidence, Evidence, Fix
 from diagnostics.core.wording import distinct, sentence, signal_name
 from diagnostics.diagnosis.match_building import blamed
@@ -64,7 +62,7 @@ def match(job: Job) -> Match | None:
     crash = native_crash(first)
     top = crash.frames[:1]
     # A mapped file that became shorter kills all that have it mapped, each where it happens to read it.
-    mapped = first.end.signal == signal.SIGBUS
+    mapped = writes_mapped(job, first)
     alike = [
         process
         for process in died

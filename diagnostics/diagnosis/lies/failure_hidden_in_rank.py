@@ -96,7 +96,7 @@ def _fix(job: Job, hidden: MaskedError, by: str) -> str:
         line = "".join(job.sources.file(hidden.hiding.file).lines[hidden.hiding.line - 1 : hidden.hiding.line])
         if line.lstrip().startswith(("with ", "async with ")):
             return f"let the exception out of the `with`{by}: what it leaves through must not keep it to itself"
-        if line.lstrip().startswith("return ") and hidden.hiding.function == "__exit__":
+        if hidden.hiding.function == "__exit__":
             return f"let `__exit__` return None or False{by}: what is true keeps the exception to itself"
         return f"raise again after logging{by}, so that the exit code says what happened"
     if (

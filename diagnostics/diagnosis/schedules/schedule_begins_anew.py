@@ -43,7 +43,6 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 JUMPS = 1.25  # the rate is so many times the loaded one, or as much less
-FALLS = 4.0  # what a schedule alone may take from the rate in its first step is less than that
 CLOSED = ("LambdaLR", "OneCycleLR")  # their first step forgets the rate that was loaded
 LEAST_KEPT = 2
 TO_THE_END, NEAR = 0.85, 0.05  # of the steps that it was made for
@@ -98,10 +97,12 @@ def match(job: Job) -> Match | None:
 
 def _is_wrong(told: Told[ScheduleAnew], running: bool) -> bool:
     mark = told.mark
+    if not mark.variable or (mark.scheduler in CLOSED and not _jumps(mark.loaded, mark.first)):
+        return False  # it counts from 0 as well, or a function that was set on to where it had come
     if mark.key and mark.kept >= LEAST_KEPT and mark.alike:
         return True
-    if not mark.variable or mark.horizon is None:
-        return bool(mark.variable) and _is_elsewhere(mark)
+    if mark.horizon is None:
+        return _is_elsewhere(mark)
     if running:  # it may be made for what is left
         return False
     steps = told.process.steps - mark.since + 1
@@ -114,9 +115,7 @@ def _is_wrong(told: Told[ScheduleAnew], running: bool) -> bool:
 
 def _is_elsewhere(mark: ScheduleAnew) -> bool:
     """Whether the rate goes away from the loaded one at once: no schedule that goes on does."""
-    if _jumps(mark.loaded, mark.first) or mark.rate > JUMPS * mark.loaded:
-        return True
-    return mark.scheduler in CLOSED and mark.rate * FALLS < mark.loaded
+    return _jumps(mark.loaded, mark.first) or mark.rate > JUMPS * mark.loaded
 
 
 def _jumps(loaded: float, rate: float) -> bool:

@@ -8,7 +8,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.dynamic.exit_status.caught_types import RaisedType
 from diagnostics.dynamic.exit_status.own_context_managers import own_manager
 from diagnostics.dynamic.failures.masked_errors import MaskedError, left_forward, left_module
-from diagnostics.dynamic.failures.training_code import trained_in
+from diagnostics.dynamic.failures.training_code import CONTROL, trained_in
 from diagnostics.dynamic.job.job import ExceptionRecord, Job, JobProcess
 from diagnostics.dynamic.job.process_kinds import test_runner
 from diagnostics.static.program.exception_flow import catching, in_training_loop, withs_around
@@ -18,7 +18,7 @@ from diagnostics.static.program.functions import last_name
 def swallowed_by_exit(job: Job, process: JobProcess) -> MaskedError | None:
     """Returns what came out of a model and, as it seems, went no further than such a `with`; None where nothing did."""
     raised = left_forward(process) if not process.failed and not test_runner(process.argv) else None
-    left = swallowing_exit(job, process, raised) if raised is not None else None
+    left = None if raised is None or CONTROL.search(raised.type) else swallowing_exit(job, process, raised)
     if left is None:
         return None
     missing = f"what comes after {process.steps} optimizer steps" if process.steps else "no optimizer step was made"

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import dataclass
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
 from diagnostics.dynamic.job.exceptions import split_error
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, LoadFailure
+from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.dynamic.job.process_queries import events_of
 from diagnostics.record.training_marks import SavedFile
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import catching, goes_on_raising, hiding_line, suppresses, with_around
 from diagnostics.static.program.open_writes import saves_in
 
 SAVING = ("torch.save", "safetensors.torch.save_file")
+_STATE = re.compile(r"state|model|net|ckpt|checkpoint|weight|optim|last|final|best|epoch|step", re.IGNORECASE)
+_OTHER_WAYS = re.compile(
+    r"(?:^|\.)(?:savez\w*|save_pretrained|save_file|save_model|async_save|savetxt|to_hdf)$"
+    r"|^(?:np|numpy|jnp|dcp|joblib|jit|torch\.jit|checkpoint)\.(?:save|dump)$|^(?:pickle|joblib|dill|cloudpickle)\.dumps?$"
+)
 MOST_TOLD = 60  # good saves of a process that its agent tells of
 
 
@@ -29,13 +38,19 @@ class LostSave:
 def lost_save(job: Job, process: JobProcess) -> LostSave | None:
     """Returns the last save that failed, where the work since the last good one was written nowhere.
 
-    None where a save came after it, where nothing was trained since a good one, and where the handler itself writes.
+    None where a save came after it, where nothing was trained since a good one, where the handler itself writes, and
+    where the program has other ways of writing, of which nobody tells whether they came to a good end.
     """
     failed = next((one for one in reversed(process.loads) if one.function in SAVING), None)
-    if failed is None or failed.file.startswith(("<", "/dev/")) or not process.steps:
+    if failed is None or failed.file.startswith(("<", "/dev/")) or not _trained_before(job, process, failed):
         return None
     own = user_frames(failed.path, agent_folder=process.agent_folder)
-    if not own or _is_kept(job, process, failed):
+    if (
+        not own
+        or _is_kept(job, process, failed)
+        or not _is_a_state(job, failed, own[0])
+        or _writes_otherwise(job, process)
+    ):
         return None
     kind, message = split_error(failed.error)
     raised = ExceptionRecord(
@@ -54,6 +69,30 @@ def lost_save(job: Job, process: JobProcess) -> LostSave | None:
         hiding = Frame(file=frame.file, line=hiding_line(block), function=frame.function)
         return LostSave(raised=raised, hiding=hiding)
     return LostSave(raised=raised, hiding=None)
+
+
+def _trained_before(job: Job, process: JobProcess, failed: LoadFailure) -> bool:
+    first_s = process.agent.steps.first_s if process.agent is not None else None
+    return (
+        first_s is not None and process.agent is not None and job_time(job.facts, process.agent, first_s) < failed.at_s
+    )
+
+
+def _is_a_state(job: Job, failed: LoadFailure, at: Frame) -> bool:
+    """Whether what was to be saved is the model's, by the words of the call and of the file."""
+    lines = job.sources.file(at.file).lines[at.line - 1 : at.line + 2]
+    return bool(_STATE.search(" ".join((*lines, failed.file.rpartition("/")[2]))))
+
+
+def _writes_otherwise(job: Job, process: JobProcess) -> bool:
+    """Whether the program has another way of keeping arrays or objects, whose good ends nobody tells."""
+    calls = (
+        ast.unparse(node.func)
+        for _, source in job_sources(job, process)
+        for node in (walk(source.tree) if source.tree is not None else ())
+        if isinstance(node, ast.Call)
+    )
+    return any(_OTHER_WAYS.search(name) for name in calls)
 
 
 def _is_kept(job: Job, process: JobProcess, failed: LoadFailure) -> bool:

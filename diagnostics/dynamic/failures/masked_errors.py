@@ -14,12 +14,11 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.failures.asked_work import asked_for_no_training, went_on
 from diagnostics.dynamic.failures.lost_saves import SAVING, lost_save
-from diagnostics.dynamic.failures.training_code import CONTROL, trained_in
+from diagnostics.dynamic.failures.training_code import CONTROL, stepped_after, trained_in
 from diagnostics.dynamic.failures.unasked_results import as_in_its_child, unasked_training
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_kinds import test_runner
-from diagnostics.dynamic.job.process_list import job_time
 from diagnostics.record.agent_data import LifecycleEvent, ModuleName
 from diagnostics.record.torch_messages import is_lost_peer
 from diagnostics.static.program.exception_flow import (
@@ -31,10 +30,12 @@ from diagnostics.static.program.exception_flow import (
     in_training_loop,
     is_broad,
     swallowing_tries,
+    taken_kinds,
     tells_by,
     training_loops,
     with_around,
 )
+from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.open_writes import writes_from
 from diagnostics.static.program.unwinding import unwinds
 
@@ -132,7 +133,7 @@ def _up_to_its_handler(job: Job, seen: ExceptionRecord) -> ExceptionRecord | Non
 
 def _missing_after(job: Job, process: JobProcess, raised: ExceptionRecord, left: LifecycleEvent | None) -> str:
     """Returns the work that is missing since an exception, in words; "" where none is known to be."""
-    steps, went_on = process.steps, _stepped_after(job, process, raised)
+    steps, went_on = process.steps, stepped_after(job, process, raised)
     most = max((one.steps for one in job.ranks), default=0)
     if steps == 0 and most == 0:
         if process.agent is not None and process.agent.steps.backwards:
@@ -150,18 +151,21 @@ def _missing_after(job: Job, process: JobProcess, raised: ExceptionRecord, left:
     return "the training loop ended there" if from_handler or cuts_training(job, process, raised) else ""
 
 
+def _is_an_end(block: ast.Try | ast.With | ast.AsyncWith, raised: ExceptionRecord) -> bool:
+    """Whether what took an exception names that very one, and it is none that tells of an error: there is no more."""
+    name = raised.type.rpartition(".")[2]
+    if hasattr(builtins, name) and name not in ("EOFError", "IndexError"):
+        return False
+    if not hasattr(builtins, name) and name.endswith(("Error", "Failure", "Exception")):
+        return False
+    return any(name == last_name(kind) for kind in taken_kinds(block))
+
+
 def _by_design(job: Job, raised: ExceptionRecord) -> bool:
     """Whether a handler names the very exception, one that the job's own code or a library has a class for."""
     outer, name = raised.user_path[-1], raised.type.rpartition(".")[2]
     block = catching(job.sources.file(outer.file), outer.line)
     return block is not None and not hasattr(builtins, name) and any(catches(one, name) for one in block.handlers)
-
-
-def _stepped_after(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:
-    """Whether it made an optimizer step, or began a backward pass, after an exception."""
-    agent = process.agent
-    made = (agent.steps.last_s, agent.steps.backward_entered_s) if agent is not None else ()
-    return agent is not None and any(one is not None and job_time(job.facts, agent, one) > raised.at_s for one in made)
 
 
 def _nothing_after(process: JobProcess, raised: ExceptionRecord) -> bool:
@@ -177,7 +181,7 @@ def cuts_training(job: Job, process: JobProcess, raised: ExceptionRecord) -> boo
     trained_by = trained_in(job, process)
     outer = raised.user_path[-1]
     block = _hiding_block(job, raised)
-    if block is None or (isinstance(block, ast.Try) and goes_on_raising(block)):
+    if block is None or (isinstance(block, ast.Try) and goes_on_raising(block)) or _is_an_end(block, raised):
         return False
     around = in_training_loop(
         job.sources.file(outer.file), block.lineno, trained_by

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from diagnostics.dynamic.failures.training_code import CONTROL, ends_training, trained_in
+from diagnostics.dynamic.failures.training_code import CONTROL, ends_training, stepped_after, trained_in
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.static.program.exception_flow import loop_follows
 
@@ -16,6 +16,8 @@ def unasked_training(job: Job, process: JobProcess) -> ExceptionRecord | None:
         if raised.how is not ExceptionSource.UNASKED or CONTROL.search(raised.type):
             continue
         found = as_in_its_child(job, process, raised)
+        if stepped_after(job, process, raised):
+            continue  # it was got over
         begun = any(loop_follows(job.sources.file(one.file), one.line, trained_by) for one in found.user_path)
         if begun or ends_training(job, process, found):
             return found

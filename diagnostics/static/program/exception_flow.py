@@ -69,6 +69,17 @@ def suppresses(block: ast.With | ast.AsyncWith) -> bool:
     )
 
 
+def taken_kinds(block: ast.Try | ast.With | ast.AsyncWith) -> list[ast.expr]:
+    """Returns the names of exceptions that a try or a `with suppress(...)` takes."""
+    kinds: list[ast.expr] = []
+    for one in block.handlers if isinstance(block, ast.Try) else ():
+        kinds += one.type.elts if isinstance(one.type, ast.Tuple) else [one.type] if one.type is not None else []
+    for item in () if isinstance(block, ast.Try) else block.items:
+        call = item.context_expr
+        kinds += call.args if isinstance(call, ast.Call) and last_name(call.func) == "suppress" else []
+    return kinds
+
+
 def handler_of(source: SourceFile, line: int) -> ast.ExceptHandler | ast.Try | None:
     """Returns the handler, or the try whose `finally`, holds `line`."""
     for node in walk(source.tree) if source.tree is not None else ():
