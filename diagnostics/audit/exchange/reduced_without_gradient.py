@@ -42,8 +42,8 @@ WORDS = ("all_reduce",)
 CHECKLIST = "what is reduced for a loss keeps its gradient"
 # What gives numbers without a gradient, or says that none is wanted.
 _CUT = frozenset(
-    ["detach", "data", "item", "argmax", "argmin", "bincount", "one_hot", "topk", "numel", "size", "shape", "long", "int",
-     "eq", "gt", "lt", "ge", "le", "histc", "unique", "tensor", "zeros", "ones", "full", "len", "sign", "round", "bool",
+    ["detach", "data", "item", "argmax", "argmin", "bincount", "one_hot", "topk", "numel", "size", "shape", "long",
+     "int", "eq", "gt", "lt", "ge", "le", "histc", "unique", "tensor", "zeros", "ones", "full", "len", "sign", "round", "bool",
      "nonzero", "numpy", "tolist", "empty", "zeros_like", "ones_like"]
 )  # fmt: skip
 _COMPUTES = frozenset(["matmul", "mm", "bmm", "einsum", "softmax", "log_softmax", "exp", "pow", "norm", "square"])
@@ -106,7 +106,8 @@ def _graph(name: str, one: CollectiveCallSite) -> ast.expr | None:
 
 def _reads(value: ast.AST, known: set[str]) -> bool:
     """Whether a value is computed from these names by what has a gradient."""
-    if isinstance(value, ast.Compare) or last_name(value.func if isinstance(value, ast.Call) else value) in _CUT:
+    named = value.func if isinstance(value, ast.Call) else value
+    if isinstance(value, ast.Compare) or (isinstance(named, ast.expr) and last_name(named) in _CUT):
         return False
     if isinstance(value, ast.Name):
         return value.id in known

@@ -65,7 +65,7 @@ def _is_hook(value: ast.expr) -> bool:
 
 
 def _used(name: str, made: ast.Assign, loop: Loop, function: Function) -> ast.Call | None:
-    """Returns where a handle is removed or stored behind its loop, None where the loop itself does something with it."""
+    """Returns where a handle is removed or stored behind its loop, None where the loop itself uses it."""
     inside = [node for one in loop.body for node in walk(one)]
     if any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in inside):
         return None
