@@ -1,7 +1,7 @@
 """The best metric so far is not in the checkpoint that a run goes on from.
 
-What it does: flags a program that keeps its best checkpoint by a comparison with the best metric, restores step or epoch
-and optimizer from another one, and writes no best metric into it: nowhere, or not into each dict that is saved.
+What it does: flags a program that keeps its best checkpoint by a comparison with the best metric, restores step or
+epoch and optimizer from another one, and writes no best metric into it: nowhere, or not into each dict that is saved.
 
 Why it matters: a resumed run begins with the worst best that there is. Its first evaluation, however bad, counts as the
 best one: it overwrites the file, or has the better checkpoint deleted.
@@ -40,6 +40,7 @@ WORDS = ("load_state_dict", "state_dict", "save", "write")
 CHECKLIST = "the best metric is restored where a run goes on"
 _BEST = re.compile(r"best|(?:^|_)(?:min|max|lowest|highest)_?(?:val|loss|acc|metric|score)", re.IGNORECASE)
 _COUNTS = re.compile(r"epoch|step|iter", re.IGNORECASE)
+_HAND_ON = frozenset(["get", "dict", "save_checkpoint", "update", "pop", "save", "save_state", "getattr", "setattr"])
 _OPTIMIZER = re.compile(r"optim|^opt$", re.IGNORECASE)
 
 
@@ -85,8 +86,7 @@ def _has_best(function: Function) -> bool:
                 return True
         elif isinstance(node, ast.Subscript) and _names_best(node.slice):
             return True
-        elif isinstance(node, ast.Call) and last_name(node.func) in ("get", "dict", "save_checkpoint", "update", "pop",
-                                                                     "save", "save_state", "getattr", "setattr"):  # fmt: skip
+        elif isinstance(node, ast.Call) and last_name(node.func) in _HAND_ON:
             named = [one.value for one in node.keywords if one.arg and _BEST.search(one.arg)]
             if named or any(_names_best(one) and not _is_file(one) for one in node.args):
                 return True
@@ -180,15 +180,15 @@ def _asked_in_vain(file: ProjectFile, project: Project) -> Iterator[Violation]:
     states = [(node, _keys(node)) for function in project.functions_in(file) if asked
               for node in function.nodes_of(ast.Dict) if isinstance(node, ast.Dict)]  # fmt: skip
     for node, keys in states:
-        for key, call in asked.items():
-            beside = next((one for one, others in states if keys and key not in keys and others == keys | {key}), None)
+        for name, call in asked.items():
+            beside = next((one for one, each in states if keys and name not in keys and each == keys | {name}), None)
             if beside is not None and any(map(_COUNTS.search, keys)):
                 yield violation(
                     file,
                     node,
-                    f"this state lacks '{key}', which is asked for where a run goes on: the best metric begins at "
+                    f"this state lacks '{name}', which is asked for where a run goes on: the best metric begins at "
                     f"{ast.unparse(call.args[1])} again, and a worse checkpoint replaces the best one",
-                    f"add '{key}' to it",
+                    f"add '{name}' to it",
                     steps=(step(file, beside, "beside it, this one has it"), step(file, call, "it is asked for here")),
                     confidence=Confidence.LIKELY,
                 )

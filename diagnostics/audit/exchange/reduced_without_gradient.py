@@ -43,8 +43,8 @@ CHECKLIST = "what is reduced for a loss keeps its gradient"
 # What gives numbers without a gradient, or says that none is wanted.
 _CUT = frozenset(
     ["detach", "data", "item", "argmax", "argmin", "bincount", "one_hot", "topk", "numel", "size", "shape", "long",
-     "int", "eq", "gt", "lt", "ge", "le", "histc", "unique", "tensor", "zeros", "ones", "full", "len", "sign", "round", "bool",
-     "nonzero", "numpy", "tolist", "empty", "zeros_like", "ones_like"]
+     "int", "eq", "gt", "lt", "ge", "le", "histc", "unique", "tensor", "zeros", "ones", "full", "len", "sign", "round",
+     "bool", "nonzero", "numpy", "tolist", "empty", "zeros_like", "ones_like"]
 )  # fmt: skip
 _COMPUTES = frozenset(["matmul", "mm", "bmm", "einsum", "softmax", "log_softmax", "exp", "pow", "norm", "square"])
 

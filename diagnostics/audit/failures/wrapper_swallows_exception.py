@@ -1,8 +1,8 @@
 """A decorator or a context manager swallows every exception of the training in it.
 
 What it does: flags decorators of the project that catch every error of the function they wrap and return, `with` blocks
-whose `__exit__` always gives back a true value or whose `@contextmanager` catches every error or a lack of memory at its
-yield, `contextlib.suppress(Exception)`, and loguru's `catch` without `reraise=True`, around a training.
+whose `__exit__` always gives back a true value or whose `@contextmanager` catches every error or a lack of memory at
+its yield, `contextlib.suppress(Exception)`, and loguru's `catch` without `reraise=True`, around a training.
 
 Why it matters: the error is written down at best. The process ends with code 0, the launcher and every script after it
 take the failed training for a finished one; where one rank alone failed, it goes on without the others.
