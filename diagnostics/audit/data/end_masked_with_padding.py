@@ -1,8 +1,8 @@
 """The end token is left out of the loss together with the padding, whose token it is.
 
 What it does: flags labels or weights of a loss that are masked where they equal the pad token, `ignore_index` of the
-pad token, and DataCollatorForLanguageModeling(mlm=False), in a program that sets the pad token to the end token and puts
-the end token behind its texts.
+pad token, and DataCollatorForLanguageModeling(mlm=False), in a program that sets the pad token to the end token and
+puts the end token behind its texts.
 
 Why it matters: padding and end are one number. The mask takes both away, and no end is ever learned: the loss looks as
 it should, and generation goes on until its limit.
