@@ -25,6 +25,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from diagnostics.audit.checkpoints.resumed_programs import COUNTS, OPTIMIZER, goes_on
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
@@ -39,9 +40,7 @@ SEVERITY = Severity.WARNING
 WORDS = ("load_state_dict", "state_dict", "save", "write")
 CHECKLIST = "the best metric is restored where a run goes on"
 _BEST = re.compile(r"best|(?:^|_)(?:min|max|lowest|highest)_?(?:val|loss|acc|metric|score)", re.IGNORECASE)
-_COUNTS = re.compile(r"epoch|step|iter", re.IGNORECASE)
 _HAND_ON = frozenset(["get", "dict", "save_checkpoint", "update", "pop", "save", "save_state", "getattr", "setattr"])
-_OPTIMIZER = re.compile(r"optim|^opt$", re.IGNORECASE)
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -53,7 +52,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     functions = [one for one in project.functions if one.file in around]
     dicts = [(node, one) for one in functions for node in one.nodes_of(ast.Dict) if isinstance(node, ast.Dict)]
     saved = [(node, one) for node, one in dicts if _is_training_state(node)]
-    if not saved or any(_has_best(one) for one in functions) or not _goes_on(functions):
+    if not saved or any(_has_best(one) for one in functions) or not goes_on(functions):
         return
     for function in project.functions_in(file):
         for node in function.nodes_of(ast.If):
@@ -74,7 +73,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _is_training_state(node: ast.Dict) -> bool:
     keys = [one.value for one in node.keys if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     states = any("state_dict" in ast.unparse(one) for one in node.values)
-    return states and any(map(_OPTIMIZER.search, keys)) and any(map(_COUNTS.search, keys))
+    return states and any(map(OPTIMIZER.search, keys)) and any(map(COUNTS.search, keys))
 
 
 def _has_best(function: Function) -> bool:
@@ -102,23 +101,6 @@ def _names_best(value: ast.expr) -> bool:
 def _is_file(value: ast.expr) -> bool:
     text = ast.unparse(value)
     return bool(re.search(r"\.(?:pth?|ckpt|tar|bin|safetensors|t7)\b|path|file|dir|is_best", text))
-
-
-def _goes_on(functions: list[Function]) -> bool:
-    """Whether a program restores an optimizer and the number of its epoch or step."""
-    loads = counts = False
-    for one in functions:
-        for node in one.nodes_of((ast.Call, ast.Assign)):
-            if isinstance(node, ast.Call) and last_name(node.func) == "load_state_dict":
-                base = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-                loads = loads or bool(_OPTIMIZER.search(last_name(base)))
-            elif isinstance(node, ast.Assign) and _COUNTS.search(ast.unparse(node.targets[0])):
-                counts = counts or any(
-                    isinstance(each, ast.Subscript) and isinstance(each.slice, ast.Constant)
-                    and isinstance(each.slice.value, str) and _COUNTS.search(each.slice.value)
-                    for each in walk(node.value)
-                )  # fmt: skip
-    return loads and counts
 
 
 def _compared(node: ast.If, function: Function, functions: list[Function]) -> str:
@@ -182,7 +164,7 @@ def _asked_in_vain(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for node, keys in states:
         for name, call in asked.items():
             beside = next((one for one, each in states if keys and name not in keys and each == keys | {name}), None)
-            if beside is not None and any(map(_COUNTS.search, keys)):
+            if beside is not None and any(map(COUNTS.search, keys)):
                 yield violation(
                     file,
                     node,

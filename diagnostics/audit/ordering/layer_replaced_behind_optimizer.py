@@ -78,7 +78,9 @@ def _optimizes(call: ast.Call, function: Function, project: Project) -> Iterator
         yield from _listed(call)
         return
     for one in project.targets(call, function):
-        names = {each for inner in _calls(one) if is_optimizer(project.name(inner.func, one)) for each in _listed(inner)}
+        names = {
+            each for inner in _calls(one) if is_optimizer(project.name(inner.func, one)) for each in _listed(inner)
+        }
         names -= set(one.assigned)
         for name, value in given(call, one.parameters[one.implied :]):
             if name in names and isinstance(value, (ast.Name, ast.Attribute)):
