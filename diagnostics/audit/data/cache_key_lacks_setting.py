@@ -58,8 +58,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             if not keys or _is_read_whole(name, function):
                 continue
             for call, caller in project.callers(function)[:4]:
-                handed = next((ast.unparse(value) for each, value in given(call, function.parameters[function.implied :])
-                               if each == name), "")  # fmt: skip
+                named = given(call, function.parameters[function.implied :])
+                handed = next((ast.unparse(value) for each, value in named if each == name), "")
                 if handed not in caller.parameters or not _is_cached(caller):
                     continue
                 other = {key: place for key, place in _keys(handed, caller, project, _DEPTH).items()

@@ -1,7 +1,7 @@
 """The moving average of the weights is kept in half precision.
 
-What it does: flags a class or function that averages weights into `copy.deepcopy(model)`, where it is given a model that
-was cast to bfloat16 or float16 and neither makes the copy float32.
+What it does: flags a class or function that averages weights into `copy.deepcopy(model)`, where it is given a model
+that was cast to bfloat16 or float16 and neither makes the copy float32.
 
 Why it matters: one step of the average adds (1 - decay) times a difference: a ten-thousandth of the weight, which
 bfloat16, with three digits, rounds to nothing. The average stops following the model; what is evaluated and shipped
@@ -114,7 +114,7 @@ def _models(value: ast.expr, function: Function, project: Project) -> Iterator[t
 def _cast(value: ast.expr, function: Function, project: Project) -> ast.AST | None:
     """Returns where a model was cast to half precision, the last of its casts."""
     name = ast.unparse(value)
-    made = [one for one in function.assigned.get(name, ())] if isinstance(value, ast.Name) else []
+    made = list(function.assigned.get(name, ())) if isinstance(value, ast.Name) else []
     called = [node for one in made for node in walk(one) if isinstance(node, ast.Call)]
     called += [node for node in function.nodes_of(ast.Call) if isinstance(node, ast.Call)
                and isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == name]  # fmt: skip

@@ -1,7 +1,7 @@
 """Layers are replaced after the optimizer has taken their weights.
 
-What it does: flags, in one function, an optimizer made of `model.parameters()`, itself or by a class or function that is
-given the model, and behind it what puts new layers into the model: `model.fc = nn.Linear(...)`,
+What it does: flags, in one function, an optimizer made of `model.parameters()`, itself or by a class or function that
+is given the model, and behind it what puts new layers into the model: `model.fc = nn.Linear(...)`,
 `resize_token_embeddings()`, `get_peft_model()`, a pruner of the project that sets submodules; where training follows
 and no optimizer is made anew.
 
@@ -59,8 +59,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield violation(
                 file,
                 found,
-                f"'{model}' gets new layers here, and the optimizer was made of the old ones: it steps weights that are "
-                "no longer the model's, and the new ones never change",
+                f"'{model}' gets new layers here, and the optimizer was made of the old ones: it steps weights that are"
+                " no longer the model's, and the new ones never change",
                 "make the optimizer behind this line",
                 steps=(step(file, call, f"the optimizer takes the weights of '{model}' here"),),
                 confidence=Confidence.LIKELY,
