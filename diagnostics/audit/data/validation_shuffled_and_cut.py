@@ -4,8 +4,8 @@ What it does: flags a DataLoader for validation or test, also one that a functio
 validation alike, with `shuffle=True` and a `drop_last` that is on, or that an option turns on, in a program that keeps
 its best checkpoint.
 
-Why it matters: the samples that are left out are others each time. The metric moves with them, and decides what the best
-checkpoint is and when the training stops; with a set smaller than one batch nothing is measured at all.
+Why it matters: the samples that are left out are others each time. The metric moves with them, and decides what the
+best checkpoint is and when the training stops; with a set smaller than one batch nothing is measured at all.
 
 Bad:
 
@@ -75,7 +75,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _loaders(
     call: ast.Call, function: Function, known: Known, project: Project, depth: int
 ) -> Iterator[tuple[ast.Call, Function, bool]]:
-    """Yields (DataLoader, where it is made, whether it surely drops) of what a call gives, where it is shuffled and cut."""
+    """Yields (DataLoader, where it is made, whether it surely drops) of what a call gives, shuffled and cut."""
     if project.name(call.func, function) == "torch.utils.data.DataLoader":
         parts = {
             name: argument(call, name, _PARAMETERS) for name in ("shuffle", "drop_last", "sampler", "batch_sampler")
