@@ -91,9 +91,12 @@ def _masks(function: Function) -> Iterator[tuple[ast.AST, str]]:
             elif name in ("CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss"):
                 if (ignored := named.get("ignore_index")) is not None and _is_pad(ignored):
                     yield node, f"`ignore_index={ast.unparse(ignored)}`"
-            elif name == "DataCollatorForLanguageModeling" and isinstance(mlm := named.get("mlm"), ast.Constant):
-                if not mlm.value:
-                    yield node, "this collator, which masks the labels that are padding,"
+            elif name == "DataCollatorForLanguageModeling" and _is_false(named.get("mlm")):
+                yield node, "this collator, which masks the labels that are padding,"
+
+
+def _is_false(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and not value.value
 
 
 def _is_learned(value: ast.expr) -> bool:
@@ -131,9 +134,9 @@ def _shared(function: Function) -> Iterator[tuple[ast.AST, Function]]:
         elif isinstance(node, ast.Call) and last_name(node.func) == "add_special_tokens" and node.args:
             given = node.args[0]
             for key, value in zip(given.keys, given.values, strict=True) if isinstance(given, ast.Dict) else ():
-                if isinstance(key, ast.Constant) and key.value == "pad_token" and isinstance(value, ast.Attribute):
-                    if value.attr == "eos_token":
-                        yield node, function
+                named = isinstance(key, ast.Constant) and key.value == "pad_token"
+                if named and isinstance(value, ast.Attribute) and value.attr == "eos_token":
+                    yield node, function
 
 
 def _ends(function: Function, file: ProjectFile) -> Iterator[tuple[ast.AST, Function]]:
@@ -148,9 +151,8 @@ def _ends(function: Function, file: ProjectFile) -> Iterator[tuple[ast.AST, Func
                 break
             outer = file.parents.get(outer)
         else:
-            if isinstance(outer, (ast.BinOp, ast.AugAssign)) and isinstance(outer.op, ast.Add):
-                yield node, function
-            elif isinstance(outer, ast.Call) and last_name(outer.func) in _ADDS and outer.func is not node:
+            sums = isinstance(outer, (ast.BinOp, ast.AugAssign)) and isinstance(outer.op, ast.Add)
+            if sums or (isinstance(outer, ast.Call) and last_name(outer.func) in _ADDS and outer.func is not node):
                 yield node, function
 
 

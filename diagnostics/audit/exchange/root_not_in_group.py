@@ -99,9 +99,8 @@ def _number_in_group(
     """Yields a root of which the function itself says that it is a number within the group."""
     asks = {f"{ast.unparse(group)}.rank()"}
     for node in one.function.nodes_of((ast.Compare, ast.Assign)):
-        if isinstance(node, ast.Assign):
-            if _asks_group(node.value, group) or ast.unparse(node.value) in asks:
-                asks.add(ast.unparse(node.targets[0]))
+        if isinstance(node, ast.Assign) and (_asks_group(node.value, group) or ast.unparse(node.value) in asks):
+            asks.add(ast.unparse(node.targets[0]))
     text = ast.unparse(root)
     if isinstance(root, ast.Constant) or not isinstance(root, (ast.Name, ast.Attribute)):
         return

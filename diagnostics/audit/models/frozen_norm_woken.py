@@ -85,9 +85,9 @@ def _freezes(function: Function, project: Project) -> ast.Call | None:
 def _norm(test: ast.expr) -> str:
     """Returns the name of which a test asks whether it is a batch norm."""
     for node in walk(test):
-        if isinstance(node, ast.Call) and last_name(node.func) == "isinstance" and len(node.args) == 2:
-            if "BatchNorm" in ast.unparse(node.args[1]):
-                return ast.unparse(node.args[0])
+        asks = isinstance(node, ast.Call) and last_name(node.func) == "isinstance" and len(node.args) == 2
+        if asks and isinstance(node, ast.Call) and "BatchNorm" in ast.unparse(node.args[1]):
+            return ast.unparse(node.args[0])
     return ""
 
 

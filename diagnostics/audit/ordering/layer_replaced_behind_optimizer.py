@@ -91,9 +91,10 @@ def _listed(call: ast.Call) -> Iterator[str]:
     """Yields the models whose parameters() a call is given, whole."""
     first = call.args[0] if call.args else next((one.value for one in call.keywords if one.arg == "params"), None)
     for one in walk(first) if first is not None else ():
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "parameters":
-            if isinstance(one.func.value, (ast.Name, ast.Attribute)):
-                yield ast.unparse(one.func.value)
+        called = one.func if isinstance(one, ast.Call) else None
+        listed = isinstance(called, ast.Attribute) and called.attr == "parameters"
+        if listed and isinstance(called, ast.Attribute) and isinstance(called.value, (ast.Name, ast.Attribute)):
+            yield ast.unparse(called.value)
 
 
 def _replacements(model: str, made: ast.Call, function: Function, project: Project) -> Iterator[ast.AST]:
@@ -107,11 +108,10 @@ def _replacements(model: str, made: ast.Call, function: Function, project: Proje
         elif isinstance(node, ast.Call):
             first = ast.unparse(node.args[0]) if node.args else ""
             on = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
-            if on == model and last_name(node.func) in _NEW_WEIGHTS:
+            resized = on == model and last_name(node.func) in _NEW_WEIGHTS
+            if resized or (first == model and project.name(node.func, function) in _ADAPTERS):
                 yield node
-            elif first == model and project.name(node.func, function) in _ADAPTERS:
-                yield node
-            elif _holds(on, model, function) and any(_sets_submodules(one, project, _DEPTH)
+            if _holds(on, model, function) and any(_sets_submodules(one, project, _DEPTH)
                                                      for one in project.targets(node, function)):  # fmt: skip
                 yield node
 
