@@ -112,7 +112,9 @@ ARROWS = {
         "s/executed/steps"
     ),
     "audit/devices": "audit s/program s/dataflow s/torch_code s/execution s/executed s/executed/loading",
-    "audit/checkpoints": "audit s/program s/execution s/executed/checkpoints",
+    "audit/checkpoints": "audit s/program s/dataflow s/torch_code s/execution s/executed/checkpoints",
+    "audit/data": "audit s/program s/dataflow s/ordering s/torch_code",
+    "audit/models": "audit s/program s/dataflow s/torch_code",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
     "editor": "audit s/program",
@@ -350,8 +352,9 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
                 if line.startswith("CODE = "):
                     folders[line[8:10]].add(path.parent.name)
     assert {code: found for code, found in folders.items() if len(found) > 1} == {
-        "A1": {"ordering", "setup"},
+        "A1": {"ordering", "setup", "data"},
         "A2": {"collectives", "exchange"},
+        "A3": {"autograd", "models"},
         "A4": {"devices", "checkpoints"},
         "D9": {"randomness", "schedules", "training", "updates"},
     }

@@ -37,6 +37,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("listdir", "glob", "iglob", "iterdir", "scandir")
 CHECKLIST = "the newest checkpoint is found by its number"
 _LISTS = frozenset(["listdir", "glob", "iglob", "iterdir", "scandir", "rglob"])
+_ARE_NUMBERS = frozenset(["isdigit", "isnumeric", "isdecimal"])
 _AS_NUMBERS = frozenset(["int", "float", "getmtime", "stat"])  # what is sorted is then no text
 _PREFIX = re.compile(r"[A-Za-z]\w*[-_=.]?$")
 _COUNTS = re.compile(r"step|epoch|iter|update|round|count|num|^i$|^idx$|^n$", re.IGNORECASE)
@@ -48,8 +49,12 @@ _SAME_ITEMS = frozenset(["list", "tuple", "reversed", "map", "filter"])
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the choices that "10" before "9" leads astray."""
     written = _written(project)
-    for call, function in project.calls_in(file) if written and not file.is_test else ():
+    for call, function in project.calls_in(file) if not file.is_test else ():
         listed = _sorts(call, function, project)
+        if listed is not None and (bare := _bare(listed, call, project)) is not None:
+            if _is_chosen_from(call, function, project):
+                yield _of_numbers(file, call, bare, project)
+            continue
         if listed is None or any(one.arg == "key" for one in call.keywords):
             continue
         prefix = next((one for one in _prefixes(listed, function) if one in written), None)
@@ -65,6 +70,51 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             steps=(step(project.file_with(where), place, f"'{prefix}' and a number of any width is written here"),),
             confidence=Confidence.LIKELY,
         )
+
+
+def _bare(listed: list[ast.expr], call: ast.Call, project: Project) -> tuple[ast.AST, Function] | None:
+    """Returns where names that are nothing but a number get one of any width, where such names are sorted as texts."""
+    key = next((one.value for one in call.keywords if one.arg == "key"), None)
+    as_text = key is None or (isinstance(key, ast.Lambda) and isinstance(key.body, ast.Attribute)
+                              and key.body.attr in ("name", "stem"))  # fmt: skip
+    called = {last_name(node.func) for one in listed for node in walk(one) if isinstance(node, ast.Call)}
+    return next(iter(_numbers(project)), None) if as_text and called & _ARE_NUMBERS else None
+
+
+@per_project
+def _numbers(project: Project) -> tuple[tuple[ast.AST, Function], ...]:
+    """Returns where a counted number is a name by itself, as wide as it comes or as the number of its run's steps."""
+    found: list[tuple[ast.AST, Function]] = []
+    for function in project.functions:
+        for node in function.nodes_of((ast.JoinedStr, ast.BinOp)):
+            value = node.values[0] if isinstance(node, ast.JoinedStr) and len(node.values) == 1 else None
+            if isinstance(value, ast.FormattedValue) and _is_count(value.value) and value.format_spec is not None:
+                widths = [one for one in walk(value.format_spec) if isinstance(one, ast.FormattedValue)]
+                if any(_follows_length(one.value, function) for one in widths):
+                    found.append((node, function))
+            elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and isinstance(node.right, ast.Call):
+                given = node.right.args
+                if last_name(node.right.func) == "str" and given and _is_count(given[0]):
+                    found.append((node, function))
+    return tuple(found)
+
+
+def _follows_length(width: ast.expr, function: Function) -> bool:
+    """Whether a width is that of a number: len(str(total))."""
+    values = [width, *(function.assigned.get(width.id, ()) if isinstance(width, ast.Name) else ())]
+    return any(isinstance(node, ast.Call) and last_name(node.func) == "len" for one in values for node in walk(one))
+
+
+def _of_numbers(file: ProjectFile, call: ast.Call, bare: tuple[ast.AST, Function], project: Project) -> Violation:
+    return violation(
+        file,
+        call,
+        "these names are numbers and sorted as texts, and not all of one width: where a run wrote shorter ones, its "
+        "last is not the newest",
+        "key=lambda path: int(path.name)",
+        steps=(step(project.file_with(bare[1]), bare[0], "the width of the number is another one in another run"),),
+        confidence=Confidence.LIKELY,
+    )
 
 
 def _sorts(call: ast.Call, function: Function, project: Project) -> list[ast.expr] | None:

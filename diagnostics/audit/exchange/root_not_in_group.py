@@ -35,7 +35,12 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
-from diagnostics.static.spmd.collective_arguments import operation_calls, under_rank_test
+from diagnostics.static.spmd.collective_arguments import (
+    CollectiveCallSite,
+    is_world,
+    operation_calls,
+    under_rank_test,
+)
 
 CODE = "A222"
 NAME = "root-not-in-group"
@@ -68,6 +73,8 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for one in operation_calls(file, project):
         name = operations.ROOTED.get(one.op)
         root, group = (one.argument(name), one.argument("group")) if name else (None, None)
+        if name and root is not None and group is not None and not is_world(group):
+            yield from _number_in_group(file, one, name, root, group)
         if name is None or group is None or not _is_number(root, one.function, project):
             continue
         if under_rank_test(one.call, one.function, file, tests):
@@ -84,6 +91,44 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             steps=(step(project.file_with(made[1]), made[0], "one of several groups: which one depends on the rank"),),
             confidence=Confidence.LIKELY,
         )
+
+
+def _number_in_group(
+    file: ProjectFile, one: CollectiveCallSite, name: str, root: ast.expr, group: ast.expr
+) -> Iterator[Violation]:
+    """Yields a root of which the function itself says that it is a number within the group."""
+    asks = {f"{ast.unparse(group)}.rank()"}
+    for node in one.function.nodes_of((ast.Compare, ast.Assign)):
+        if isinstance(node, ast.Assign) and (_asks_group(node.value, group) or ast.unparse(node.value) in asks):
+            asks.add(ast.unparse(node.targets[0]))
+    text = ast.unparse(root)
+    if isinstance(root, ast.Constant) or not isinstance(root, (ast.Name, ast.Attribute)):
+        return
+    for node in one.function.nodes_of(ast.Compare):
+        if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Eq, ast.NotEq))):
+            continue
+        sides = (node.left, node.comparators[0])
+        for mine, other in (sides, sides[::-1]):
+            within = ast.unparse(mine) in asks or _asks_group(mine, group)
+            if within and ast.unparse(other) == text:
+                yield violation(
+                    file,
+                    one.call,
+                    f"{name}={text} counts ranks of the whole world, and is compared with the rank within the group: "
+                    "in a group without that global rank the call raises or waits",
+                    f"group_{name}={text}, or dist.get_global_rank({ast.unparse(group)}, {text})",
+                    steps=(step(file, node, "here it is a number within the group"),),
+                    confidence=Confidence.LIKELY,
+                )
+                return
+
+
+def _asks_group(value: ast.expr, group: ast.expr) -> bool:
+    """Whether an expression is `get_rank(group)`."""
+    if not (isinstance(value, ast.Call) and last_name(value.func) in ("get_rank", "get_group_rank")):
+        return False
+    given = [*value.args, *(one.value for one in value.keywords)]
+    return any(ast.unparse(one) == ast.unparse(group) for one in given)
 
 
 def _is_number(root: ast.expr | None, function: Function, project: Project) -> bool:

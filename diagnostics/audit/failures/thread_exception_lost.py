@@ -1,8 +1,8 @@
 """A thread or a task in a pool may die without anybody hearing of it.
 
 What it does: flags threads that fill a queue and may fail on the way, or leave their loop without a last word, while
-somebody waits for that queue; threads that save a checkpoint and catch nothing; and tasks given to an executor whose
-result nobody asks for.
+somebody waits for that queue; threads that save a checkpoint and catch nothing; and tasks given to an executor or to
+apply_async of a pool whose result nobody asks for.
 
 Why it matters: an exception in a thread ends the thread and nothing else. Who waits for its queue waits for ever, runs
 into a timeout that says nothing of the cause, or takes the silence for the end of the data. An exception in a task is
@@ -49,6 +49,7 @@ WORDS = ("Thread", "submit", "apply_async")
 CHECKLIST = "exceptions of threads reach the main thread"
 _SAVES = {"torch.save", "torch.distributed.checkpoint.save", "safetensors.torch.save_file"}
 _EXECUTORS = re.compile(r"^concurrent\.futures\.(?:\w+\.)?(?:Thread|Process)PoolExecutor$")
+_POOLS = re.compile(r"^(?:torch\.)?(?:multiprocess(?:ing)?|billiard)\.(?:\w+\.)*(?:Thread)?Pool$")
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -57,7 +58,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         yield from _thread(file, project, thread)
     yield from _savers(file, project)
     for call, function in project.calls_in(file):
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "submit":
+        if isinstance(call.func, ast.Attribute) and call.func.attr in ("submit", "apply_async"):
             yield from _task(file, project, call, function)
 
 
@@ -152,14 +153,29 @@ def _task(file: ProjectFile, project: Project, call: ast.Call, function: Functio
     targets = list(project.meant(call.args[0], function))
     if any(_catches_all(one) for one in targets):
         return
+    of_pool = call.func.attr == "apply_async"  # type: ignore[attr-defined]
+    if of_pool and any(one.arg in ("callback", "error_callback", None) for one in call.keywords):
+        return
+    # Where the block waits for its tasks, the program goes on as if all were done.
+    waits = _is_closed_and_joined(call, function) if of_pool else _waits_in_block(call, file) or _is_shut_down(file)
     yield violation(
         file,
         call,
-        f"the future of {ast.unparse(call.args[0])[:40]} is dropped: an exception in it is never seen",
-        "keep the future and call result() on it before the program ends",
-        # Where the block waits for its tasks, the program goes on as if all were done.
-        confidence=Confidence.LIKELY if _waits_in_block(call, file) or _is_shut_down(file) else Confidence.POSSIBLE,
+        f"the {'result' if of_pool else 'future'} of {ast.unparse(call.args[0])[:40]} is dropped: an exception in it "
+        "is never seen",
+        f"keep the {'result and call get()' if of_pool else 'future and call result()'} on it before the program ends",
+        confidence=Confidence.LIKELY if waits else Confidence.POSSIBLE,
     )
+
+
+def _is_closed_and_joined(call: ast.Call, function: Function) -> bool:
+    """Whether a function waits for all tasks of the pool: close() and join() behind the call."""
+    assert isinstance(call.func, ast.Attribute)  # noqa: S101 (asked for calls of apply_async)
+    pool = ast.unparse(call.func.value)
+    behind = {one.func.attr for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)
+              and isinstance(one.func, ast.Attribute) and ast.unparse(one.func.value) == pool
+              and one.lineno > call.lineno}  # fmt: skip
+    return behind >= {"close", "join"}
 
 
 def _is_only_told(call: ast.Call, function: Function, file: ProjectFile, project: Project) -> bool:
@@ -214,7 +230,8 @@ def _is_executor(call: ast.Call, function: Function, project: Project) -> bool:
         values = list(project.class_attributes(kind, base.attr)) if kind is not None else []
     else:
         values = [(base, function)]
-    return any(_EXECUTORS.match(project.called(one, where)) for one, where in values)
+    known = _POOLS if call.func.attr == "apply_async" else _EXECUTORS
+    return any(known.match(project.called(one, where)) for one, where in values)
 
 
 def _catches_all(function: Function) -> bool:

@@ -1,8 +1,8 @@
 """A decorator or a context manager swallows every exception of the training in it.
 
 What it does: flags decorators of the project that catch every error of the function they wrap and return, `with` blocks
-whose `__exit__` always gives back a true value, `contextlib.suppress(Exception)`, and loguru's `catch` without
-`reraise=True`, around a training.
+whose `__exit__` always gives back a true value or whose `@contextmanager` catches every error or a lack of memory at
+its yield, `contextlib.suppress(Exception)`, and loguru's `catch` without `reraise=True`, around a training.
 
 Why it matters: the error is written down at best. The process ends with code 0, the launcher and every script after it
 take the failed training for a finished one; where one rank alone failed, it goes on without the others.
@@ -40,12 +40,14 @@ from diagnostics.static.program.functions import Function, default_of, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_functions import TrainingFunctions
+from diagnostics.static.torch_code.training_loops import innermost_loop
 
 CODE = "A513"
 NAME = "wrapper-swallows-exception"
 SEVERITY = Severity.ERROR
 WORDS = ("except", "with", "catch")
 _ALL = {"Exception", "BaseException", "RuntimeError"}
+_OF_MEMORY = {"OutOfMemoryError"}
 _TITLE = "the process ends with code 0 after a failed training"
 
 
@@ -156,6 +158,8 @@ def _around(
     """Yields a `with` around a training that swallows what it raises."""
     contexts = [one.context_expr for one in block.items]
     found = next((place for one in contexts if (place := _swallowing(one, function, project)) is not None), None)
+    if found is None and innermost_loop(block, function, file) is None:  # what leaves out a step is meant to
+        found = next((place for one in contexts if (place := _yielding(one, function, project)) is not None), None)
     if found is None:
         return
     trained = project.fact(TrainingFunctions).training_call(block.body, function)
@@ -165,11 +169,20 @@ def _around(
     yield violation(
         project.file_with(where) if where is not function else file,
         node,
-        f"{what} swallows every error of {ast.unparse(trained.func)}(...): {_TITLE}",
-        "give back None or False from __exit__, so that the error goes on" if where is not function else "leave it out",
+        f"{what} swallows {_which(node)} of {ast.unparse(trained.func)}(...): {_TITLE}",
+        "end the handler with `raise`"
+        if isinstance(node, ast.ExceptHandler)
+        else "give back None or False from __exit__, so that the error goes on"
+        if where is not function
+        else "leave it out",
         steps=(step(file, block, "the training runs in this block"), step(file, trained, "an error in it ends there")),
         confidence=Confidence.CONFIRMED,
     )
+
+
+def _which(node: ast.AST) -> str:
+    of_memory = isinstance(node, ast.ExceptHandler) and node.type is not None and not _names(node.type) & _ALL
+    return "an out-of-memory error" if of_memory else "every error"
 
 
 def _swallowing(context: ast.expr, function: Function, project: Project) -> tuple[ast.AST, Function, str] | None:
@@ -186,6 +199,34 @@ def _swallowing(context: ast.expr, function: Function, project: Project) -> tupl
         if isinstance(last, ast.Return) and _is_true(last.value, leaves, project):
             return last, leaves, f"{kind.name}.__exit__"
     return None
+
+
+def _yielding(context: ast.expr, function: Function, project: Project) -> tuple[ast.AST, Function, str] | None:
+    """Returns the handler around the yield of a @contextmanager that lets no error, or none of memory, go on."""
+    for one in project.targets(context, function) if isinstance(context, ast.Call) else ():
+        if not any(last_name(each) == "contextmanager" for each in getattr(one.syntax, "decorator_list", ())):
+            continue
+        for block in tries_of(one):
+            yields = any(isinstance(node, ast.Yield) for part in block.body for node in walk(part))
+            behind = [node for node in one.nodes_of(ast.Raise) if not any(node is each for handler in block.handlers
+                      for each in walk(handler))]  # fmt: skip
+            for handler in block.handlers if yields and not behind else ():
+                named = handler.type is not None and bool(_names(handler.type) & (_ALL | _OF_MEMORY))
+                if (is_whole(handler) or named) and not _tells_by_all(handler.body):
+                    return handler, one, f"`{head(handler)}` around the yield of {one.name.rpartition('.')[2]}"
+    return None
+
+
+def _names(kinds: ast.expr) -> set[str]:
+    return {last_name(one) for one in (kinds.elts if isinstance(kinds, ast.Tuple) else [kinds])}
+
+
+def _tells_by_all(statements: list[ast.stmt]) -> bool:
+    """Whether a handler raises again or leaves, or keeps the error for somebody."""
+    nodes = [node for one in statements for node in walk(one)]
+    stores = any(isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store) for node in nodes)
+    raises = any(isinstance(node, ast.Raise) for node in nodes)
+    return raises or stores or _tells(statements)
 
 
 def _is_true(value: ast.expr | None, function: Function, project: Project, depth: int = 2) -> bool:

@@ -43,6 +43,8 @@ CODE = "A102"
 NAME = "guard-before-group"
 SEVERITY = Severity.WARNING
 _WRITES = {"save", "SummaryWriter", "start_run", "dump", "to_csv", "savez"}
+_FETCHES = {"urlretrieve", "urlopen", "extractall", "snapshot_download", "hf_hub_download", "unpack_archive",
+            "download", "download_and_extract_archive", "download_url", "untar"}  # fmt: skip
 _TRACKERS = {"wandb.init", "mlflow.start_run", "comet_ml.Experiment", "neptune.init_run", "aim.Run"}
 
 
@@ -68,6 +70,7 @@ def _decision(event: CallEvent, start: CallEvent, project: Project) -> Iterator[
     if mine.syntax is event.call or not isinstance(mine.syntax, ast.Call):
         return  # asked in the open: that is how a group is made only once
     if not _answers(mine, event, project):
+        yield from _inside(mine, event, start, project)
         return
     statement = event.statement if mine.syntax is event.call else _statement(mine)
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
@@ -76,6 +79,50 @@ def _decision(event: CallEvent, start: CallEvent, project: Project) -> Iterator[
         yield from _guards(mine, statement, event, start, project)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         yield from _seeds(mine, statement.value, event, start, project)
+
+
+def _inside(mine: Site, event: CallEvent, start: CallEvent, project: Project) -> Iterator[Violation]:
+    """Yields a call of a function that decides by the rank, within itself, what it downloads or writes."""
+    deeper = event.sites[next((at for at, one in enumerate(event.sites) if one.syntax is mine.syntax), 0) + 1 :]
+    for site in deeper:
+        statement = _statement(site)
+        if not isinstance(statement, (ast.Assign, ast.If)):
+            continue
+        asks = questions(
+            statement.value if isinstance(statement, ast.Assign) else statement.test, site.function, project
+        )
+        if not any(one.call is event.call for one in asks):
+            continue
+        name = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        guards = [statement] if isinstance(statement, ast.If) else site.function.nodes_of(ast.If)
+        for node in guards:
+            if not isinstance(node, ast.If) or node.lineno < statement.lineno or (name and not _reads(node.test, name)):
+                continue
+            written = _writes(node, site, project) or _fetches(node, site, project)
+            if written and not _is_question(node.test, site, project):
+                title = (
+                    f"{ast.unparse(mine.syntax)[:50]} runs before the process group is made: `{ast.unparse(node.test)}`"
+                    f" in it answers alike on every rank, and all of them call {written}"
+                )
+                text = f"`{ast.unparse(node.test)}` decides who calls {written}"
+                yield _hit(mine, mine.syntax, title, event, start, project,
+                           step(project.file_with(site.function), node, text))  # fmt: skip
+                return
+
+
+def _is_question(test: ast.expr, site: Site, project: Project) -> bool:
+    """Whether a test asks for the group, and for no rank."""
+    return any(
+        isinstance(one, ast.Call) and project.name(one.func, site.function) == IS_INITIALIZED for one in walk(test)
+    )
+
+
+def _fetches(node: ast.If, site: Site, project: Project) -> str:
+    """Returns what a branch calls to download or unpack something, "" for nothing."""
+    for one in (one for part in node.body for one in walk(part)):
+        if isinstance(one, ast.Call) and last_name(one.func) in _FETCHES:
+            return f"{ast.unparse(one.func)}()"
+    return ""
 
 
 def _answers(site: Site, event: CallEvent, project: Project) -> bool:

@@ -27,6 +27,7 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
+from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
@@ -40,6 +41,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("hash", "shuffle", "set")
 CHECKLIST = "ranks deal from one order"
 _NUMBERS = ("int", "len", "ord")
+_GENERATORS = {"random.Random", "numpy.random.default_rng", "numpy.random.RandomState"}
 _SHUFFLES = ("random.shuffle", "numpy.random.shuffle")
 
 
@@ -129,6 +131,18 @@ def _hash_seed_in_launch(project: Project) -> bool:
     return any("PYTHONHASHSEED" in one.words for one in project.audited)
 
 
+def _own_seed(call: ast.Call, function: Function, project: Project) -> ast.expr | None:
+    """Returns the seed, another one on each rank, of the generator that a call of shuffle() is one's method of."""
+    if not (isinstance(call.func, ast.Attribute) and call.func.attr == "shuffle"):
+        return None
+    for one, where in origins(call.func.value, function, project):
+        if isinstance(one, ast.Call) and project.name(one.func, where) in _GENERATORS and len(one.args) == 1:
+            for seed, place in origins(one.args[0], where, project):
+                if is_rank_dependent(seed, place, project, 1):
+                    return seed
+    return None
+
+
 def _own_order(value: ast.expr, function: Function, project: Project) -> tuple[ast.AST, str] | None:
     """Returns what gives the items an order of the rank's own."""
     if isinstance(value, ast.Call) and last_name(value.func) in ("list", "tuple") and value.args:
@@ -146,6 +160,10 @@ def _own_order(value: ast.expr, function: Function, project: Project) -> tuple[a
         return None
     words = project.fact(ImportClosures).words(function.file)
     for node in function.nodes_of(ast.Call):
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.args[0]) == key and node.lineno < value.lineno:
+            seed = _own_seed(node, function, project)
+            if seed is not None:
+                return node, f"shuffled by the rank's own seed, {ast.unparse(seed)[:40]}"
         if isinstance(node, ast.Call) and project.name(node.func, function) in _SHUFFLES and node.args:
             seeded = any("seed" in word.lower() for word in words)
             if ast.unparse(node.args[0]) == key and node.lineno < value.lineno and not seeded:

@@ -279,7 +279,7 @@ class RankTaint:
         control = here = Taint(found.why, function.file, getattr(block, "lineno", 1), function.name, True, block)
         if found.why != RANK and found.why != EXCEPTION:
             control = replace(found, control=True)  # where it comes in, which is not where it decides
-        for node in statements_of(block):
+        for node in statements_of(block, function):
             if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     # Part of a tensor is other content, no other length; a name in a mapping is one item more.

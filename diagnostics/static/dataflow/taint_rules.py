@@ -58,8 +58,9 @@ def importance(taint: Taint) -> tuple[int, int]:
     return taint.weight, not taint.control
 
 
-def statements_of(block: ast.AST) -> Iterator[ast.AST]:
-    """Yields the statements in a block, without functions inside."""
+def statements_of(block: ast.AST, function: Function | None = None) -> Iterator[ast.AST]:
+    """Yields the statements in a block, without functions inside; with `function`, what is added behind a way out."""
+    yield from _added_behind(block, function) if function is not None else ()
     waiting = [*getattr(block, "body", ()), *getattr(block, "orelse", ())]
     while waiting:
         node = waiting.pop()
@@ -68,6 +69,19 @@ def statements_of(block: ast.AST) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, ast.expr):
             waiting += [one for one in children(node) if not isinstance(one, ast.expr)]
+
+
+def _added_behind(block: ast.AST, function: Function) -> Iterator[ast.AST]:
+    """Yields what is added to a list behind `if nothing: return`, which the ranks that leave there do not add."""
+    if not (isinstance(block, ast.If) and not block.orelse and isinstance(block.body[-1], (ast.Return, ast.Continue))):
+        return
+    holders = (function.syntax, *function.nodes_of((ast.For, ast.While, ast.If, ast.With)))
+    for suite in (getattr(one, part, None) for one in holders for part in ("body", "orelse")):
+        at = next((n for n, one in enumerate(suite) if one is block), None) if isinstance(suite, list) else None
+        for one in suite[at + 1 :] if at is not None and isinstance(suite, list) else ():
+            called = one.value.func if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) else None
+            if isinstance(called, ast.Attribute) and called.attr in ("append", "extend"):
+                yield one
 
 
 def is_none(value: ast.expr) -> bool:

@@ -1,0 +1,155 @@
+"""Batch norms that were frozen once are woken by the `train()` of each epoch.
+
+What it does: flags a function that puts batch norms into eval mode and is called before the training alone, where the
+loop calls `train()` of the whole model, which nothing overrides.
+
+Why it matters: `train()` reaches every submodule. The frozen batch norms normalize by the batch again and overwrite
+their running statistics with each step: what was to stay as it was pretrained drifts, with its weights unchanged.
+
+Bad:
+
+    freeze_norms(model)
+    for epoch in range(epochs):
+        model.train()
+
+Good:
+
+    for epoch in range(epochs):
+        model.train()
+        freeze_norms(model)      # or train() of the model, which does so
+
+What it cannot see: models that are frozen by their library, and `train()` in a trainer of another package.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.audit.rule import Violation, step, violation
+from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.import_closure import ImportClosures
+from diagnostics.static.program.project import Project
+from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.training_functions import TrainingFunctions
+from diagnostics.static.torch_code.training_loops import innermost_loop
+
+CODE = "A324"
+NAME = "frozen-norm-woken"
+SEVERITY = Severity.WARNING
+WORDS = ("BatchNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "_BatchNorm", "SyncBatchNorm")
+CHECKLIST = "frozen batch norms stay in eval mode"
+_MODELS = ("model", "net", "network", "self.model", "self.net")
+_DEPTH = 3
+
+
+def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    """Yields the freezing that does not last."""
+    for function in () if file.is_test else project.functions_in(file):
+        frozen = _freezes(function, project)
+        if frozen is None or not (calls := _calls(function, project, _DEPTH)) or _lasts(function, calls, project):
+            continue
+        woken = _woken(function, file, project)
+        if woken is not None:
+            yield violation(
+                file,
+                frozen,
+                "the batch norms go into eval mode once, and train() of the whole model switches them back: their "
+                "running statistics are overwritten",
+                "freeze them behind each train(), or override train() of the model and end it with their eval()",
+                steps=(
+                    step(project.file_with(calls[0][1]), calls[0][0], "they are frozen here, before the training"),
+                    step(project.file_with(woken[1]), woken[0], "and woken here in each epoch"),
+                ),
+                confidence=Confidence.LIKELY,
+            )
+
+
+def _freezes(function: Function, project: Project) -> ast.Call | None:
+    """Returns the call that puts what was found to be a batch norm into eval mode."""
+    for node in function.nodes_of(ast.If):
+        norm = _norm(node.test) if isinstance(node, ast.If) else ""
+        for call in (one for part in node.body for one in walk(part)) if norm and isinstance(node, ast.If) else ():
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
+                continue
+            if ast.unparse(call.func.value) != norm:
+                continue
+            if call.func.attr == "eval" or (call.func.attr == "train" and call.args and _is_off(call.args[0], function,
+                                                                                               project)):  # fmt: skip
+                return call
+    return None
+
+
+def _norm(test: ast.expr) -> str:
+    """Returns the name of which a test asks whether it is a batch norm."""
+    for node in walk(test):
+        asks = isinstance(node, ast.Call) and last_name(node.func) == "isinstance" and len(node.args) == 2
+        if asks and isinstance(node, ast.Call) and "BatchNorm" in ast.unparse(node.args[1]):
+            return ast.unparse(node.args[0])
+    return ""
+
+
+def _is_off(value: ast.expr, function: Function, project: Project) -> bool:
+    if isinstance(value, ast.Constant):
+        return value.value is False
+    given = project.arguments(value.id, function) if isinstance(value, ast.Name) else ()
+    return any(isinstance(one, ast.Constant) and one.value is False for one, _ in given)
+
+
+def _calls(function: Function, project: Project, depth: int) -> list[tuple[ast.Call, Function]]:
+    """Returns the calls that come to a function, of callers of callers too, also by `model.apply(function)`."""
+    found = list(project.callers(function))
+    name = function.name.rpartition(".")[2]
+    for call, where in project.calls_by_name.get("apply", ()):
+        if call.args and last_name(call.args[0]) == name and where.file == function.file:
+            found.append((call, where))
+    for _, caller in tuple(found) if depth else ():
+        if caller.name != "<module>":
+            found += [one for one in _calls(caller, project, depth - 1) if one not in found]
+    return found
+
+
+def _lasts(function: Function, calls: list[tuple[ast.Call, Function]], project: Project) -> bool:
+    """Whether a function is called again and again, or by a train() of the model's own."""
+    for call, where in calls:
+        name = where.name.rpartition(".")[2]
+        if name in ("train", "on_train_epoch_start", "train_epoch", "training_step") or name.startswith("train"):
+            return True
+        looped = innermost_loop(call, where, project.file_with(where))
+        if looped is not None and project.fact(TrainingFunctions).training_call(looped.body, where) is not None:
+            return True
+    kind = project.class_of(function)
+    return function.name.rpartition(".")[2] == "train" or (
+        kind is not None and project.method(kind, "train") is not None
+    )
+
+
+def _woken(function: Function, file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
+    """Returns the train() of the model in the loop."""
+    around, kind = project.fact(ImportClosures).around(file.shown), project.class_of(function)
+    training = project.fact(TrainingFunctions).training
+    for call, where in project.calls_by_name.get("train", ()):
+        if where.file not in around or call.args or call.keywords or id(where) not in training:
+            continue
+        base = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if base is None or ast.unparse(base) == "self":
+            continue
+        kinds = list(project.kinds(base, where))
+        if any(project.method(one, "train") is not None for one in kinds):
+            continue
+        if kind not in kinds and (kinds if kind is not None else ast.unparse(base) not in _MODELS):
+            continue
+        if kind not in kinds and ast.unparse(base) not in _MODELS:
+            continue
+        if _is_repeated(call, where, project):
+            return call, where
+    return None
+
+
+def _is_repeated(call: ast.Call, function: Function, project: Project, depth: int = 2) -> bool:
+    if innermost_loop(call, function, project.file_with(function)) is not None:
+        return True
+    return bool(depth) and any(_is_repeated(one, where, project, depth - 1)
+                               for one, where in project.callers(function)[:6])  # fmt: skip

@@ -1,0 +1,3 @@
+set -e
+python tools/encode.py train
+python tools/encode.py val

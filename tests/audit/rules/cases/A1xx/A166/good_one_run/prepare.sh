@@ -1,0 +1,2 @@
+set -e
+python tools/encode.py

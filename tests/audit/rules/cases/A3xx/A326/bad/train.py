@@ -1,0 +1,14 @@
+import copy
+
+import torch
+
+
+def train(model, loader, optimizer):
+    model = model.to("cuda", torch.bfloat16)
+    ema_model = copy.deepcopy(model).eval()
+    for batch in loader:
+        model(batch).backward()
+        optimizer.step()
+        with torch.no_grad():
+            for mine, theirs in zip(ema_model.parameters(), model.parameters()):
+                mine.lerp_(theirs, 1 - 0.9999)
