@@ -107,8 +107,7 @@ class GroupProgress:
 class Steps:
     """Optimizer steps of this process; `durations_s` are the times between the latest ones, oldest first.
 
-    Of several optimizers that take turns those of the busiest. A job that updates its parameters by hand has backward
-    passes only.
+    Of several optimizers those of the busiest. A job that updates its parameters by hand has backward passes only.
     """
 
     count: int = 0

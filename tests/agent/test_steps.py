@@ -83,26 +83,10 @@ dist.destroy_process_group()
 """
 
 
-def test_of_several_optimizers_that_take_turns_the_busiest_counts(watch):
+def test_of_several_optimizers_the_busiest_counts(watch):
     steps = _steps(watch, _program("", OTHERS))
-    # Three of zero, and of the 300 all but the first, which follows those of zero as one of another optimizer might.
-    assert (steps.count, len(steps.durations_s), steps.group_number is None) == (302, 256, False)
+    assert (steps.count, len(steps.durations_s), steps.group_number is None) == (300, 256, False)
     assert steps.backwards >= 304
-
-
-ROUNDS = """
-kept = []
-for fold in range(4):
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    kept.append(optimizer)
-    for _ in range(10): loss().backward(); optimizer.step()
-"""
-
-
-def test_steps_of_optimizers_that_follow_each_other_add_up(watch):
-    steps = _steps(watch, _program("", ROUNDS))
-    assert (steps.count, steps.backwards) == (37, 40)
-    assert steps.last_s > steps.first_s
 
 
 BY_HAND = """

@@ -368,6 +368,7 @@ def _saved(step: int, ended_s: float) -> SavedFile:
         (5, (_saved(20, 1.0),), 5.0, None),  # a snapshot on the way
         (5, (_saved(40, 2.5),), 2.0, None),  # nothing trained since
         (5, (_saved(20, 4.0),), 2.0, None),  # saved after all
+        (5, (), -1.0, None),  # before the first step: a cache, say
     ],
 )
 def test_the_last_save_that_failed_and_was_kept_quiet_is_told_where_nothing_else_has_the_work(
@@ -378,7 +379,8 @@ def test_the_last_save_that_failed_and_was_kept_quiet_is_told_where_nothing_else
         at_s=3.0, function="torch.save", file="/data/last.pt", error="OSError: no space",
         path=frames(f"{file}:2", f"{file}:{line}"),
     )  # fmt: skip
-    seen = replace(agent(), steps=Steps(count=40, last_s=last_step_s))
+    first_s = 0.5 if last_step_s > 0 else 4.0
+    seen = replace(agent(), steps=Steps(count=40, first_s=first_s, last_s=max(last_step_s, first_s)))
     process = a_process(agent=seen, loads=(load,), prints=ParameterPrints(marks=good))
     found = failure_hidden_in_rank.match(a_job(process, code=0, cwd=tmp_path, files={"train.py": SAVING}))
     assert (told(found) or (None,) * 4)[3] == lines
@@ -398,6 +400,12 @@ def test_a_save_into_memory_and_one_beside_other_ways_of_saving_are_no_lost_ones
     assert found("<BytesIO>", 40) is None
     assert found("/data/last.pt", 0) is None
     assert found("/data/last.pt", 40, event("checkpoint", "safetensors.torch.save_file")) is None
+    (tmp_path / "train.py").write_text(SAVING + "np.savez('weights.npz', **arrays)\n")
+    process = a_process(agent=agent(*made("optimizer", place=f"{tmp_path}/train.py:1"), steps=40), loads=(
+        LoadFailure(at_s=3.0, function="torch.save", file="/data/last.pt", error="OSError: no",
+                    path=frames(f"{tmp_path}/train.py:5")),
+    ))  # fmt: skip
+    assert failure_hidden_in_rank.match(a_job(process, code=0, cwd=tmp_path)) is None
 
 
 def test_leaving_the_loop_on_purpose_is_no_lie(tmp_path: Path) -> None:

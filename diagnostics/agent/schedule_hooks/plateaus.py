@@ -71,7 +71,7 @@ class Plateaus(Part):
                 "plateau", optimizer=self.marks.number_of(scheduler.optimizer) or 0, scheduler=key % (1 << 53),
                 step=self.marks.count_of(scheduler.optimizer), mode=str(scheduler.mode), first=known.first, rate=rate,
                 numbers=[tensor_samples.shown(one) for one in known.numbers],
-                losses=[tensor_samples.shown(one) for one in known.losses], names=names_of(metric, frame),
+                losses=[tensor_samples.shown(one) for one in known.losses], names=names_of(metric, frame, scheduler),
                 made=known.made, at=own_frames(frame),
             )  # fmt: skip
 
@@ -84,8 +84,8 @@ def _number_of(metric):
     return tensor_samples.scalar_of(metric) if hasattr(metric, "numel") else None
 
 
-def names_of(value, frame):
-    """Returns what the frames from this one outwards call this very object, and what their monitors are set to."""
+def names_of(value, frame, scheduler):
+    """Returns what the frames from this one outwards call this very object; what monitors beside the scheduler are."""
     found = []
     if type(value) in (int, bool, type(None)):  # there is one of each small one
         return found
@@ -94,19 +94,29 @@ def names_of(value, frame):
             break
         for name, held in variables_of(frame)[:MOST_HELD]:
             if type(name) is str:
-                found += [one for one in _names_in(name, held, value) if one not in found]
+                found += [one for one in _names_in(name, held, value, scheduler) if one not in found]
         frame = frame.f_back
     return [one[:MOST_NAME] for one in found[:MOST_NAMES]]
 
 
-def _names_in(name, held, value):
+def _names_in(name, held, value, scheduler):
     if held is value:
         return [name]
     entries = held if type(held) is dict else attributes_of(held)
     if not entries or len(entries) > MOST_HELD:
         return []
     found = [(one, entry) for one, entry in list(entries.items()) if type(one) is str]
-    return [one for one, entry in found if entry is value]
+    beside = any(entry is scheduler for entry in list(entries.values()))  # an owner's setting, and no one else's
+    return [
+        one if entry is value else entry
+        for one, entry in found
+        if entry is value or (beside and _is_monitor(one, entry))
+    ]
+
+
+def _is_monitor(name, held):
+    """Whether it is the name of what is looked at, as a setting has it."""
+    return type(held) is str and ("monitor" in name or name in ("metric", "metric_name", "metric_to_check"))
 
 
 def watch(plateaus):

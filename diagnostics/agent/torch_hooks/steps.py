@@ -10,7 +10,6 @@ import atexit
 import functools
 import sys
 import time
-from _thread import get_ident
 
 from ..shared import layout
 from .dynamo import compiling_test
@@ -37,28 +36,16 @@ class Steps:
         """Starts over: in a forked child the area is the parent's."""
         self._words, self._broken = None, False
         self._counts = {}  # id of an optimizer -> its steps
-        self._turns = {}  # thread -> ids of those that stepped in it since the last one that stepped again, its turns
         self._graded = set()  # ids of those that had a gradient in some step
         self._count = self._backwards = self.depth = 0
 
     def step(self, optimizer):
-        """Counts a step of one optimizer; what is published are turns of all of them. Never raises.
-
-        A turn begins where one steps that has had its step in this turn: of several that take turns the steps of the
-        busiest are counted, of those that follow each other, one a fold or a round, all but the first of each. Of
-        threads, whose optimizers come in any order, the busiest one counts.
-        """
+        """Counts a step of one optimizer; what is published are the steps of the busiest. Never raises."""
         try:
             counts, key = self._counts, id(optimizer)
-            counts[key] = counts.get(key, 0) + 1
+            counts[key] = steps = counts.get(key, 0) + 1
             if key not in self._graded:
                 self._grade(key, optimizer)
-            turn = self._turns.setdefault(get_ident(), [set(), 0])
-            if turn[0] and key not in turn[0]:
-                turn[0].add(key)
-                return
-            turn[0], turn[1] = {key}, turn[1] + 1
-            steps = turn[1]
             if steps <= self._count or (self._words is None and not self._attach()):
                 return
             self._count, words, now = steps, self._words, time.monotonic_ns()

@@ -29,10 +29,12 @@ Good:
 
 from __future__ import annotations
 
+import re
+
 from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.diagnosis.mark_match import Told, latest, runs_on, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.replicas.source_lines import own
 from diagnostics.record.marks.schedule_marks import ScheduleAnew
 
@@ -43,8 +45,11 @@ EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
 JUMPS = 1.25  # the rate is so many times the loaded one, or as much less
+FALLS = 4.0  # what a schedule alone may take from the rate in its first step is less than that
+OF_A_FUNCTION = "LambdaLR"  # which may have been set on to where the run had come
 CLOSED = ("LambdaLR", "OneCycleLR")  # their first step forgets the rate that was loaded
 LEAST_KEPT = 2
+_RESET = re.compile(r"(?:reset|restart|new|fresh)[-_]?\w*(?:lr|sched|optim)", re.IGNORECASE)
 TO_THE_END, NEAR = 0.85, 0.05  # of the steps that it was made for
 
 
@@ -97,10 +102,11 @@ def match(job: Job) -> Match | None:
 
 def _is_wrong(told: Told[ScheduleAnew], running: bool) -> bool:
     mark = told.mark
-    if not mark.variable or (mark.scheduler in CLOSED and not _jumps(mark.loaded, mark.first)):
-        return False  # it counts from 0 as well, or a function that was set on to where it had come
-    if mark.key and mark.kept >= LEAST_KEPT and mark.alike:
+    is_set = mark.scheduler not in CLOSED and _jumps(mark.loaded, mark.first)  # the program itself gave it another rate
+    if mark.key and mark.kept >= LEAST_KEPT and mark.alike and not is_set and not _asked_for(told.process):
         return True
+    if not mark.variable or (mark.scheduler == OF_A_FUNCTION and not _is_elsewhere(mark)):
+        return False  # it counts from 0 as well, or is a function that was set on to where it had come
     if mark.horizon is None:
         return _is_elsewhere(mark)
     if running:  # it may be made for what is left
@@ -113,9 +119,16 @@ def _is_wrong(told: Told[ScheduleAnew], running: bool) -> bool:
     return is_for_the_whole or _is_elsewhere(mark)
 
 
+def _asked_for(process: JobProcess) -> bool:
+    """Whether the command line asks for a new schedule."""
+    return any(_RESET.search(word) for word in process.argv[1:])
+
+
 def _is_elsewhere(mark: ScheduleAnew) -> bool:
     """Whether the rate goes away from the loaded one at once: no schedule that goes on does."""
-    return _jumps(mark.loaded, mark.first) or mark.rate > JUMPS * mark.loaded
+    if _jumps(mark.loaded, mark.first) or mark.rate > JUMPS * mark.loaded:
+        return True
+    return mark.scheduler in CLOSED and mark.scheduler != OF_A_FUNCTION and mark.rate * FALLS < mark.loaded
 
 
 def _jumps(loaded: float, rate: float) -> bool:

@@ -73,9 +73,9 @@ def lost_save(job: Job, process: JobProcess) -> LostSave | None:
 
 def _trained_before(job: Job, process: JobProcess, failed: LoadFailure) -> bool:
     first_s = process.agent.steps.first_s if process.agent is not None else None
-    return (
-        first_s is not None and process.agent is not None and job_time(job.facts, process.agent, first_s) < failed.at_s
-    )
+    if process.agent is None or first_s is None:
+        return process.steps > 0
+    return job_time(job.facts, process.agent, first_s) < failed.at_s
 
 
 def _is_a_state(job: Job, failed: LoadFailure, at: Frame) -> bool:

@@ -16,8 +16,8 @@ def unasked_training(job: Job, process: JobProcess) -> ExceptionRecord | None:
         if raised.how is not ExceptionSource.UNASKED or CONTROL.search(raised.type):
             continue
         found = as_in_its_child(job, process, raised)
-        if stepped_after(job, process, raised):
-            continue  # it was got over
+        if found is not raised and stepped_after(job, process, found):
+            continue  # the parent did by itself what its child had failed at
         begun = any(loop_follows(job.sources.file(one.file), one.line, trained_by) for one in found.user_path)
         if begun or ends_training(job, process, found):
             return found
@@ -30,7 +30,7 @@ def as_in_its_child(job: Job, process: JobProcess, raised: ExceptionRecord) -> E
         return raised
     told = (one for child in job.children_of(process) for one in child.raised if one.how is ExceptionSource.WORKER)
     path = next((one for one in told if one.text == raised.text and one.user_path), raised)
-    return replace(raised, path=path.path, user_path=path.user_path)
+    return raised if path is raised else replace(raised, path=path.path, user_path=path.user_path, at_s=path.at_s)
 
 
 def unasked_in_pool(job: Job) -> list[tuple[JobProcess, ExceptionRecord]]:

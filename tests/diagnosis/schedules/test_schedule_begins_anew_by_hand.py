@@ -56,10 +56,9 @@ def test_a_state_that_was_kept_and_not_loaded_is_named_by_its_key() -> None:
     "other",
     [
         {"first": 0.05, "rate": 0.1},  # made before the load: it jumps with its first step
-        {"first": 0.05, "rate": 0.002},  # through the warm-up again
         {"first": 0.001},
         {"horizon": 12},  # ends with the 120 steps at 6 of 12, as 6 had been counted before
-        {"horizon": 12, "first": 0.05, "rate": 0.049},
+        {"horizon": 12, "first": 0.05, "rate": 0.049, "scheduler": "CosineAnnealingLR"},
         {"horizon": 40},
     ],
 )
@@ -71,6 +70,10 @@ def test_jumps_of_either_way_and_schedules_for_the_whole_run_are_told(other: dic
     ("other", "code"),
     [
         ({"variable": "", "counted": 0}, 0),  # nothing goes on
+        # The program gave the optimizer another rate itself.
+        ({"key": "sched", "kept": 6, "alike": True, "variable": "", "scheduler": "CosineAnnealingLR"}, 0),
+        ({"first": 0.05, "rate": 0.002}, 0),  # a function that was set on to where it had come
+        ({"horizon": 12, "first": 0.05, "rate": 0.049}, 0),
         ({"first": 0.051, "rate": 0.048}, 0),  # the rate goes on
         ({"first": 0.05, "rate": 0.005, "scheduler": "StepLR"}, 0),  # a step down
         ({"horizon": 6}, 0),  # made for what is left
