@@ -215,7 +215,10 @@ def _unsaved(job: Job, process: JobProcess) -> ExceptionRecord | None:
     """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
     saves = [load for load in process.loads if load.function in SAVING]
     failed = {load.path[:1] for load in saves if load.path}
-    for raised in (as_in_its_child(job, process, one) for one in reversed(process.raised)):
+    for one in reversed(process.raised):
+        raised = as_in_its_child(job, process, one)
+        if raised is not one and stepped_after(job, process, raised):
+            continue  # the parent did by itself what its child had failed at
         unwritten = raised.how is ExceptionSource.UNASKED and not CONTROL.search(raised.type)
         if unwritten and any(writes_from(job.sources.file(one.file), one.line) for one in raised.user_path):
             return raised
