@@ -9,7 +9,7 @@ from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.launch.launch_settings import settings_in_scripts
 from diagnostics.record.supervisor_facts import ATTACHED
 
-_SET_ANEW = re.compile(r"(?<![\w$])PYTHONPATH=(?![^#;&|]*\$\{?PYTHONPATH)")
+_SET_ANEW = re.compile(r"(?<![\w$])PYTHONPATH=(?![^#;&|]{0,300}\$\{?PYTHONPATH)")
 _EMPTIED = re.compile(r"\benv\s+-i\b|\benv\s+-\s|(?<![\w$])unset\s+(?:\w+\s+)*PYTHONPATH\b")
 
 _FOR_ALL = re.compile(

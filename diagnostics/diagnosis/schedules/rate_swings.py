@@ -36,7 +36,7 @@ _EPOCHS = re.compile(  # "T_max=cfg.epochs)", ", args['num_epochs'],": no epochs
     r"(?:num|n|nb|max|total|train)?_?epochs?[\"'\]]*\s*[),]",
     re.IGNORECASE,
 )
-_STEPS = re.compile(r"\b\w*(?:sched|lr)\w*(?:\[\w+\])?\.step\(")
+_STEPS = re.compile(r"\b\w{0,40}?(?:sched|lr)\w{0,40}(?:\[\w{1,40}\])?\.step\(")
 
 
 def match(job: Job) -> Match | None:

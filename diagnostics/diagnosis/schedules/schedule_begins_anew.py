@@ -49,7 +49,7 @@ FALLS = 4.0  # what a schedule alone may take from the rate in its first step is
 OF_A_FUNCTION = "LambdaLR"  # which may have been set on to where the run had come
 CLOSED = ("LambdaLR", "OneCycleLR")  # their first step forgets the rate that was loaded
 LEAST_KEPT = 2
-_RESET = re.compile(r"(?:reset|restart|new|fresh)[-_]?\w*(?:lr|sched|optim)", re.IGNORECASE)
+_RESET = re.compile(r"(?:reset|restart|new|fresh)[-_]?\w{0,20}(?:lr|sched|optim)", re.IGNORECASE)
 TO_THE_END, NEAR = 0.85, 0.05  # of the steps that it was made for
 
 
