@@ -81,6 +81,7 @@ ARROWS = {
     "diagnosis/schedules": "diagnosis record record/marks d/job d/replicas",
     "diagnosis/silent": "diagnosis record d/job d/collectives d/divergence d/model d/replicas d/samples",
     "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
+    "diagnosis/source": "diagnosis audit d/job record s/program",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/training": "agent/shared diagnosis record d/job d/replicas s/program s/torch_code",
     "diagnosis/updates": "diagnosis record record/marks d/job d/replicas d/samples d/steps",

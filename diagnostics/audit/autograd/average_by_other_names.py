@@ -34,6 +34,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A317"
 NAME = "average-by-other-names"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "state-not-kept"
 WORDS = ("named_parameters", "state_dict", "named_buffers")
 CHECKLIST = "an average of weights is updated by the names that it keeps"
 

@@ -38,6 +38,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A316"
 NAME = "average-without-buffers"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "state-not-kept"
 WORDS = ("parameters", "named_parameters")
 CHECKLIST = "an average of weights takes the buffers along"
 

@@ -38,6 +38,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A318"
 NAME = "clipped-by-own-shards"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "rank-divergence"
 WORDS = ("clip_grad_norm_", "to_local", "FullyShardedDataParallel", "fully_shard")
 CHECKLIST = "gradients of sharded models are clipped by their whole norm"
 

@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A313"
 NAME = "epoch-schedule-stepped-by-batch"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "wrong-schedule"
 WORDS = ("step",)
 
 

@@ -40,6 +40,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A315"
 NAME = "gradients-cleared-between-steps"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "gradients-lost"
 WORDS = ("zero_grad",)
 CHECKLIST = "gradients are cleared where a step has taken them"
 

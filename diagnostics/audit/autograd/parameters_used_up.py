@@ -39,6 +39,7 @@ from diagnostics.static.torch_code.module_classes import own_attribute
 CODE = "A322"
 NAME = "parameters-used-up"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "gradients-lost"
 WORDS = ("parameters", "named_parameters", "params", "weights")
 CHECKLIST = "parameters that are used twice are in a list"
 _LAZY = frozenset(["filter", "map", "itertools.chain", "itertools.chain.from_iterable"])

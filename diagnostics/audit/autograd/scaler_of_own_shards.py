@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A320"
 NAME = "scaler-of-own-shards"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "rank-divergence"
 WORDS = ("GradScaler",)
 CHECKLIST = "overflows in shards are agreed on"
 

@@ -44,6 +44,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A310"
 NAME = "scheduler-per-micro-batch"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "wrong-schedule"
 WORDS = ("lr_scheduler", "CosineAnnealingLR", "OneCycleLR", "LambdaLR", "LinearLR", "StepLR")
 _HOME = "torch.optim.lr_scheduler."
 

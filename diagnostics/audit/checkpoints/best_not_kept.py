@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A425"
 NAME = "best-not-kept"
 SEVERITY = Severity.WARNING
+RUN_CLASS, RUN_WHEN = "state-not-kept", "resumed"
 WORDS = ("load_state_dict", "state_dict", "save", "write")
 CHECKLIST = "the best metric is restored where a run goes on"
 _BEST = re.compile(r"best|(?:^|_)(?:min|max|lowest|highest)_?(?:val|loss|acc|metric|score)", re.IGNORECASE)

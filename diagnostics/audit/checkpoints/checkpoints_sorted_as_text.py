@@ -34,6 +34,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A424"
 NAME = "checkpoints-sorted-as-text"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "checkpoint-not-loaded", "resumed"
 WORDS = ("listdir", "glob", "iglob", "iterdir", "scandir")
 CHECKLIST = "the newest checkpoint is found by its number"
 _LISTS = frozenset(["listdir", "glob", "iglob", "iterdir", "scandir", "rglob"])

@@ -35,6 +35,7 @@ from diagnostics.static.torch_code.training_loops import innermost_loop
 CODE = "A427"
 NAME = "live-state-in-thread"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "corrupt-checkpoint"
 WORDS = ("Thread", "submit")
 CHECKLIST = "what a thread saves is a copy"
 _SAVES = {"torch.save", "safetensors.torch.save_file"}

@@ -38,6 +38,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A421"
 NAME = "loaded-before-first-step"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "checkpoint-not-loaded", "resumed"
 WORDS = ("checkpoint", "dcp")
 CHECKLIST = "distributed checkpoints are loaded through get_state_dict and set_state_dict"
 

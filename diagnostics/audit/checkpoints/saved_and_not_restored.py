@@ -40,6 +40,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A423"
 NAME = "saved-and-not-restored"
 SEVERITY = Severity.WARNING
+RUN_CLASS, RUN_WHEN = "state-not-kept", "resumed"
 WORDS = ("load_state_dict",)
 CHECKLIST = "what a checkpoint holds is restored where a run goes on"
 

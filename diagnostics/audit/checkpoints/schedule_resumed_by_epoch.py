@@ -38,6 +38,7 @@ from diagnostics.static.torch_code.training_loops import innermost_loop
 CODE = "A426"
 NAME = "schedule-resumed-by-epoch"
 SEVERITY = Severity.WARNING
+RUN_CLASS, RUN_WHEN = "wrong-schedule", "resumed"
 WORDS = ("last_epoch",)
 CHECKLIST = "a schedule goes on at the number of its own steps"
 _STEPS = re.compile(r"step|iter|batch|update|len", re.IGNORECASE)

@@ -53,6 +53,7 @@ from diagnostics.static.spmd.collective_sites import CollectiveSites, SyncKind
 CODE = "A211"
 NAME = "reduce-where-all-reduce-is-needed"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "rank-divergence"
 WORDS = ("reduce",)
 CHECKLIST = "values that every rank uses are reduced on every rank"
 _STEERING = re.compile(r"scheduler|early_?stop|plateau|patience", re.IGNORECASE)

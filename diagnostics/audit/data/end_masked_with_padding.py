@@ -35,6 +35,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A177"
 NAME = "end-masked-with-padding"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "wrong-loss"
 WORDS = ("pad_token_id", "pad_id", "pad_token", "DataCollatorForLanguageModeling")
 CHECKLIST = "the end token is learned where padding is masked"
 _PAD = re.compile(r"\bpad(?:ding)?(?:_token)?(?:_?id|_?idx)?\b", re.IGNORECASE)

@@ -36,6 +36,7 @@ from diagnostics.static.torch_code.training_loops import Loop, innermost_loop
 CODE = "A180"
 NAME = "one-object-many-times"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "duplicate-data"
 WORDS = ("append",)
 CHECKLIST = "entries of a list that a loop fills are objects of their own"
 

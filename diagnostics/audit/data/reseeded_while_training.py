@@ -39,6 +39,7 @@ from diagnostics.static.torch_code.training_loops import Loop
 CODE = "A178"
 NAME = "reseeded-while-training"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "rng-collision"
 WORDS = ("for", "while")
 CHECKLIST = "nothing seeds the global generator inside the training loop"
 _SEEDS = {"torch.manual_seed": "seed", "torch.random.manual_seed": "seed", "lightning.pytorch.seed_everything": "seed",

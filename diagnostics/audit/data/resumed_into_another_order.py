@@ -41,6 +41,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A179"
 NAME = "resumed-into-another-order"
 SEVERITY = Severity.WARNING
+RUN_CLASS, RUN_WHEN = "state-not-kept", "resumed"
 WORDS = ("continue", "islice")
 CHECKLIST = "a resumed epoch skips the batches that were trained on"
 _KEPT = re.compile(r"resum|skip|start|done|trained|offset|last|consumed|completed", re.IGNORECASE)

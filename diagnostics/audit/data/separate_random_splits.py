@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A176"
 NAME = "separate-random-splits"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "data-leakage"
 WORDS = ("random_split", "train_test_split")
 CHECKLIST = "training and validation are parts of one split"
 _SPLITS = {"torch.utils.data.random_split": "generator", "torch.utils.data.dataset.random_split": "generator",

@@ -40,6 +40,7 @@ from diagnostics.static.torch_code.module_classes import ModuleClass, class_tree
 CODE = "A413"
 NAME = "changed-behind-workers"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "state-not-kept"
 WORDS = ("Dataset", "IterableDataset", "persistent_workers", "epoch")
 CHECKLIST = "persistent workers see what changes with the epochs"
 _READS = ("__getitem__", "__getitems__", "__iter__", "__next__")

@@ -36,6 +36,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A412"
 NAME = "wrapper-state-loaded-loosely"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "checkpoint-not-loaded", "resumed"
 WORDS = ("load_state_dict",)
 CHECKLIST = "checkpoints are saved from the model inside of the wrapper"
 

@@ -44,6 +44,7 @@ from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, ope
 CODE = "A221"
 NAME = "gathered-without-gradient"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "gradients-lost"
 WORDS = tuple(operations.GATHERED_TENSORS)
 CHECKLIST = "what is gathered for a loss keeps its gradient"
 _PLAIN = frozenset(

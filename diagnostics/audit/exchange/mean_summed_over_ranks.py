@@ -40,6 +40,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A227"
 NAME = "mean-summed-over-ranks"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "wrong-loss"
 WORDS = operations.SUMS
 CHECKLIST = "means over ranks are averaged, not summed"
 

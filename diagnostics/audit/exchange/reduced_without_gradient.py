@@ -38,6 +38,7 @@ from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, ope
 CODE = "A230"
 NAME = "reduced-without-gradient"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "gradients-lost"
 WORDS = ("all_reduce",)
 CHECKLIST = "what is reduced for a loss keeps its gradient"
 # What gives numbers without a gradient, or says that none is wanted.

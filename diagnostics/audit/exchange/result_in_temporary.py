@@ -40,6 +40,7 @@ from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, ope
 CODE = "A228"
 NAME = "result-in-temporary"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "wrong-loss"
 WORDS = (*operations.IN_PLACE, *operations.REPLACED)
 CHECKLIST = "what a collective gives is kept under a name"
 _MAKE = frozenset(["torch.tensor", "torch.stack", "torch.cat", "torch.sum", "torch.mean", "torch.clone"])

@@ -34,6 +34,7 @@ from diagnostics.static.spmd.collective_arguments import operation_calls
 CODE = "A219"
 NAME = "slots-share-one-tensor"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "wrong-loss"
 WORDS = tuple(operations.SLOTS)
 CHECKLIST = "each slot of a gathered list is a tensor of its own"
 

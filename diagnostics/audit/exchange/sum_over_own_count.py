@@ -36,6 +36,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A225"
 NAME = "sum-over-own-count"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "wrong-loss"
 SUBJECT = MEETINGS
 CHECKLIST = "metrics are summed and counted over the same ranks"
 

@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A326"
 NAME = "average-in-half-precision"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "state-not-kept"
 WORDS = ("deepcopy",)
 CHECKLIST = "moving averages of weights are float32"
 _AVERAGE = re.compile(r"ema|averag|shadow|moving", re.IGNORECASE)

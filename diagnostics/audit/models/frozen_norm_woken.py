@@ -39,6 +39,7 @@ from diagnostics.static.torch_code.training_loops import innermost_loop
 CODE = "A324"
 NAME = "frozen-norm-woken"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "wrong-mode"
 WORDS = ("BatchNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "_BatchNorm", "SyncBatchNorm")
 CHECKLIST = "frozen batch norms stay in eval mode"
 _MODELS = ("model", "net", "network", "self.model", "self.net")

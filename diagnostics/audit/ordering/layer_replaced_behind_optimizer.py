@@ -39,6 +39,7 @@ from diagnostics.static.torch_code.training_functions import TrainingFunctions
 CODE = "A120"
 NAME = "layer-replaced-behind-optimizer"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "gradients-lost"
 WORDS = ("optim", "optimizer", "parameters", "setattr", "model")
 CHECKLIST = "the optimizer is made after the last layer is put in"
 _NEW_WEIGHTS = frozenset(["resize_token_embeddings"])

@@ -36,6 +36,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A172"
 NAME = "noise-drawn-alike"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "rng-collision"
 WORDS = ("Generator", "default_rng", "RandomState")
 CHECKLIST = "each rank draws noise of its own"
 

@@ -46,6 +46,7 @@ from diagnostics.static.torch_code.training_functions import INIT, MANAGED, WRAP
 CODE = "A159"
 NAME = "per-rank-seed-changes-split"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "data-leakage"
 WORDS = ("random_split", "train_test_split", "DistributedSampler", "permutation", "randperm", "set_epoch", "shuffle")
 CHECKLIST = "splits are the same on every rank"
 _SPLITS = {

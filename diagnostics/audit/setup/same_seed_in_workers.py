@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A160"
 NAME = "same-seed-in-workers"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "rng-collision"
 WORDS = ("worker_init_fn", "DataLoader")
 CHECKLIST = "data workers are seeded differently"
 _DRAWS = {"numpy.random.seed": "np.random", "random.seed": "random"}

@@ -36,6 +36,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A173"
 NAME = "sampler-across-model-parallel"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "rank-divergence"
 WORDS = ("DistributedSampler",)
 CHECKLIST = "ranks that compute one model together are given one batch"
 

@@ -35,6 +35,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A171"
 NAME = "schedule-over-whole-set"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "wrong-schedule"
 WORDS = ("len",)
 CHECKLIST = "schedules are as long as what one rank goes through"
 

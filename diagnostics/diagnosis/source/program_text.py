@@ -1,0 +1,93 @@
+"""A job ended well, and its source says that it trained wrongly: what no print of it shows, a rule of the audit reads.
+
+What it does: asks the rules of `ups-doctor audit` that have a RUN_CLASS about the Python files that a training job ran.
+These are about what leaves no trace on the host: which samples a split takes, what a schedule counts, which state a
+checkpoint lacks. Told where some rank trained, and, of rules about runs that go on, where a state was read.
+
+Why it matters: nothing failed and every number looks possible, so nobody looks again. What was measured comes first:
+this is left out where anything else is known of the same ranks. It is likely at most, since a text is no measurement.
+
+Fix: that of the rule, which `ups-doctor explain CODE` has in full.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import ModuleType
+
+from diagnostics.audit import engine, run
+from diagnostics.audit.found import Found
+from diagnostics.core.findings import Confidence, Evidence, Severity
+from diagnostics.core.frame import Frame
+from diagnostics.diagnosis.mark_match import runs_on, training_match
+from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.dynamic.job.job_sources import job_sources
+from diagnostics.record.training_marks import ReadState
+from diagnostics.static.program.project_file import FileKind, ProjectFile
+
+CODE = "D961"
+NAME = "program-text-says-so"
+CLASS = "wrong-loss"  # of the rule, where one has another
+EXAMINES = AppliesTo.SUCCEEDED
+
+LEAST_STEPS = 2  # of a job that trains
+QUESTION_S = 5.0  # CPU time of one rule about one file
+RESUMED = "resumed"  # RUN_WHEN of rules about runs that go on from a state
+
+
+def match(job: Job) -> Match | None:
+    """Returns the first thing that the rules find in the files of a job that trained."""
+    trained = [one for one in job.ranks if one.steps >= LEAST_STEPS]
+    if runs_on(job) or not trained:
+        return None
+    rules = _rules(resumed=any(one.prints.marks_of(ReadState) for one in job.ranks))
+    found = _found(job, rules)
+    return _told(job, trained, found, rules[found.code]) if found is not None else None
+
+
+def _rules(*, resumed: bool) -> Mapping[str, ModuleType]:
+    """Returns the rules that may speak of a run."""
+    return {code: rule for code, rule in _of_runs().items() if getattr(rule, "RUN_WHEN", "") != RESUMED or resumed}
+
+
+@functools.cache
+def _of_runs() -> Mapping[str, ModuleType]:
+    return {code: rule for code, rule in run.rules_of_files().items() if getattr(rule, "RUN_CLASS", "")}
+
+
+def _found(job: Job, rules: Mapping[str, ModuleType]) -> Found | None:
+    """Returns an error before a warning; of several, the first by place."""
+    files = [
+        ProjectFile(name, file.text.encode("utf-8", "surrogatepass"), FileKind.PYTHON)
+        for name, file in job_sources(job)
+    ]
+    heard = engine.audit(files, rules, limit_s=QUESTION_S).found
+    sure = [one for one in heard if one.hit.confidence is not Confidence.POSSIBLE]
+    return min(sure, key=lambda one: one.severity is not Severity.ERROR, default=None)
+
+
+def _told(job: Job, trained: Sequence[JobProcess], found: Found, rule: ModuleType) -> Match:
+    hit = found.hit
+    here, steps = _frame(hit.file.place(hit.line)), [(_frame(one.place), one.text) for one in hit.steps]
+    told = training_match(
+        job,
+        trained,
+        code=CODE,
+        name=NAME,
+        failure_class=rule.RUN_CLASS,
+        title=f"By the source (rule {found.code}, not measured): {hit.title}",
+        evidence=[Evidence(source=job.line(frame), observed=text) for frame, text in steps],
+        fix=hit.fix,
+        places=list(dict.fromkeys([here, *(frame for frame, _ in steps)])),
+        confidence=Confidence.LIKELY,
+    )
+    return replace(told, generic=True)  # what was measured of these ranks comes first
+
+
+def _frame(place: str) -> Frame:
+    """Returns the frame of "train.py:12"."""
+    file, _, line = place.rpartition(":")
+    return Frame(file=file, line=int(line), function="")

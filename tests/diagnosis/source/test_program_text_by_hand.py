@@ -1,0 +1,92 @@
+"""What the source says of a run that ended well: which rules may speak, of which jobs, and behind what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hand_made import a_job, a_process, agent
+
+from diagnostics.audit.run import rules_of_files
+from diagnostics.core.failure_classes import FAILURE_CLASSES
+from diagnostics.core.findings import Confidence
+from diagnostics.diagnosis.source import program_text
+from diagnostics.dynamic.job.job import Job
+from diagnostics.record.parameter_prints import ParameterPrints
+from diagnostics.record.training_marks import ReadState
+
+DATA = """\
+from transformers import AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("gpt2")
+tokenizer.pad_token = tokenizer.eos_token
+
+
+def collate(texts):
+    batch = tokenizer(texts, padding=True, return_tensors="pt")
+    labels = batch["input_ids"].clone()
+    labels[labels == tokenizer.pad_token_id] = -100
+    batch["labels"] = labels
+    return batch
+"""
+TRAIN = """\
+from data import collate, tokenizer
+
+texts = [text + tokenizer.eos_token for text in texts]
+for texts in batches:
+    model(**collate(texts)).loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+BY_MASK = DATA.replace("labels == tokenizer.pad_token_id", "batch['attention_mask'] == 0")
+LATEST = """\
+import glob
+
+import torch
+
+latest = sorted(glob.glob("out/checkpoint_*.pt"))[-1]
+model.load_state_dict(torch.load(latest))
+for epoch in range(20):
+    optimizer.step()
+    torch.save(model.state_dict(), f"out/checkpoint_{epoch}.pt")
+"""
+READ = ReadState(file="out/checkpoint_9.pt", counter=None, optimizer=False, path=())
+
+
+def a_run(folder: Path, files: dict[str, str], *, steps: int = 40, code: int | None = 0, read: bool = False) -> Job:
+    told = agent(steps=steps)
+    prints = ParameterPrints(marks=(READ,) if read else ())
+    argv = ("python", f"{folder}/train.py")
+    process = a_process(rank=0, agent=told, prints=prints, argv=argv, cwd=str(folder))
+    return a_job(process, code=code, cwd=folder, files=files)
+
+
+def test_a_fault_of_a_file_that_ran_is_told_with_its_rule_and_its_line(tmp_path: Path) -> None:
+    found = program_text.match(a_run(tmp_path, {"train.py": TRAIN, "data.py": DATA}))
+    assert found is not None
+    assert (found.failure_class, found.culprit_ranks, found.finding.confidence, found.generic) == (
+        "wrong-loss", (0,), Confidence.LIKELY, True,
+    )  # fmt: skip
+    assert found.locations[0] == "data.py:10"
+    assert found.finding.title.startswith("By the source (rule A177, not measured): `labels[labels == ")
+
+
+def test_a_program_that_is_right_or_did_not_train_or_still_runs_is_left_alone(tmp_path: Path) -> None:
+    wrong = {"train.py": TRAIN, "data.py": DATA}
+    assert program_text.match(a_run(tmp_path, {"train.py": TRAIN, "data.py": BY_MASK})) is None
+    assert program_text.match(a_run(tmp_path, wrong, steps=1)) is None
+    assert program_text.match(a_run(tmp_path, wrong, code=None)) is None
+
+
+def test_what_is_wrong_with_runs_that_go_on_is_told_where_a_state_was_read(tmp_path: Path) -> None:
+    found = program_text.match(a_run(tmp_path, {"train.py": LATEST}, read=True))
+    assert found is not None
+    assert (found.failure_class, found.locations[0]) == ("checkpoint-not-loaded", "train.py:5")
+    assert program_text.match(a_run(tmp_path, {"train.py": LATEST})) is None
+
+
+@pytest.mark.parametrize("code", [code for code, rule in rules_of_files().items() if hasattr(rule, "RUN_CLASS")])
+def test_a_rule_that_may_speak_of_a_run_has_a_class_of_runs_that_end_well(code: str) -> None:
+    rule = rules_of_files()[code]
+    assert rule.RUN_CLASS in FAILURE_CLASSES
+    assert getattr(rule, "RUN_WHEN", "") in ("", program_text.RESUMED)
