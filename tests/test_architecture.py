@@ -357,7 +357,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
         "A2": {"collectives", "exchange"},
         "A3": {"autograd", "models"},
         "A4": {"devices", "checkpoints"},
-        "D9": {"randomness", "schedules", "training", "updates"},
+        "D9": {"randomness", "schedules", "source", "training", "updates"},
     }
 
 
