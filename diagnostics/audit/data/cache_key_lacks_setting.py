@@ -34,7 +34,6 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A181"
 NAME = "cache-key-lacks-setting"
 SEVERITY = Severity.WARNING
-RUN_CLASS = "stale-cache"
 WORDS = ("hashlib",)
 CHECKLIST = "the key of a cache holds all that its contents follow from"
 _BESIDE = re.compile(

@@ -18,8 +18,10 @@ Good:
     dist.all_reduce(correct)
     accuracy = correct.item() / total
 
-What it cannot see: copies that `.to()`, `.float()` or `.contiguous()` make where they have something to do; these may
-be the tensor itself. A tensor of constants, as `torch.zeros(1)`, is only there for the ranks to meet.
+What it cannot see: what is read of it in another function, or through another name; where nothing is, the rank may only
+take part so that others get their sum. Copies that `.to()`, `.float()` or
+`.contiguous()` make where they have something to do; these may be the tensor itself. A tensor of constants, as
+`torch.zeros(1)`, is only there for the ranks to meet.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ RUN_CLASS = "wrong-loss"
 WORDS = (*operations.IN_PLACE, *operations.REPLACED)
 CHECKLIST = "what a collective gives is kept under a name"
 _MAKE = frozenset(["torch.tensor", "torch.stack", "torch.cat", "torch.sum", "torch.mean", "torch.clone"])
+_READ = (ast.Name, ast.Attribute)
 _COPIES = frozenset(["clone", "sum", "mean", "norm", "prod", "std", "var", "square", "sqrt", "exp", "log"])
 # What gives the tensor that it is asked of, or a copy of it.
 _PERHAPS = frozenset(
@@ -64,12 +67,16 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         if one.op in operations.NEED_ROOT and is_rank_guarded(one.call, one.function, project):
             continue  # who hands something out needs no name for it
+        read = next((node for node in one.function.nodes_of(_READ) if _is_read_behind(node, _sent(given), one)), None)
+        if read is None:
+            continue  # this rank may only take part, so that others get theirs
         yield violation(
             file,
             one.call,
             f"{one.op}() writes its result into {ast.unparse(given)[:60]}, a tensor that is made here and has no name: "
             "nobody can read what the ranks exchanged",
             "give the tensor a name before, and read the result from it",
+            steps=(step(file, read, "each rank goes on with its own"),),
             confidence=Confidence.LIKELY,
         )
 
@@ -79,8 +86,8 @@ def _lists(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Iter
     given = one.argument(operations.REPLACED[one.op])
     if not isinstance(given, ast.List) or file.is_test or is_rank_guarded(one.call, one.function, project):
         return  # only who hands something out needs no name for it
-    sent = {node.id for item in given.elts for node in walk(item) if isinstance(node, ast.Name)}
-    read = next((node for node in one.function.nodes_of(ast.Name) if _is_read_behind(node, sent, one, file)), None)
+    sent = frozenset(node.id for item in given.elts for node in walk(item) if isinstance(node, ast.Name))
+    read = next((node for node in one.function.nodes_of(ast.Name) if _is_read_behind(node, sent, one)), None)
     if read is None:
         return
     yield violation(
@@ -94,12 +101,23 @@ def _lists(one: CollectiveCallSite, file: ProjectFile, project: Project) -> Iter
     )
 
 
-def _is_read_behind(node: ast.AST, names: set[str], one: CollectiveCallSite, file: ProjectFile) -> bool:
-    """Whether it is a use of one of the names behind the operation, other than to let the name go."""
-    if not isinstance(node, ast.Name) or node.id not in names or not isinstance(node.ctx, ast.Load):
+def _sent(given: ast.expr) -> frozenset[str]:
+    """Returns what a tensor is made of: names, and attributes whole, "self.correct" and not "self"."""
+    inner = {id(node.value) for node in walk(given) if isinstance(node, ast.Attribute)}
+    called = {id(node.func) for node in walk(given) if isinstance(node, ast.Call)}
+    methods = {id(node.func.value): node.func.value for node in walk(given)
+               if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)}  # fmt: skip
+    whole = [node for node in walk(given) if id(node) not in inner | called]
+    return frozenset(ast.unparse(node) for node in (*whole, *methods.values()) if isinstance(node, _READ))
+
+
+def _is_read_behind(node: ast.AST, sent: frozenset[str], one: CollectiveCallSite) -> bool:
+    """Whether it is a use of one of these behind the operation, other than to let the name go."""
+    if not isinstance(node, _READ) or not isinstance(node.ctx, ast.Load) or ast.unparse(node) not in sent:
         return False
     end = one.call.end_lineno or one.call.lineno
-    again = any(end < value.lineno < node.lineno for value in one.function.assigned.get(node.id, ()))
+    assigned = one.function.assigned.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    again = any(end < value.lineno < node.lineno for value in assigned)
     return node.lineno > end and not again
 
 

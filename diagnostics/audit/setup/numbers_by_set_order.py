@@ -40,7 +40,7 @@ from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
 CODE = "A166"
 NAME = "numbers-by-set-order"
 SEVERITY = Severity.ERROR
-RUN_CLASS = "rank-divergence"
+RUN_CLASS, RUN_WHEN = "rank-divergence", "several"
 WORDS = ("enumerate",)
 CHECKLIST = "classes and words have one number on all ranks"
 _TEXTS = re.compile(

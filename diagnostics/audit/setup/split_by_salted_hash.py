@@ -38,7 +38,7 @@ from diagnostics.static.torch_code.training_functions import INIT, MANAGED, WRAP
 CODE = "A174"
 NAME = "split-by-salted-hash"
 SEVERITY = Severity.ERROR
-RUN_CLASS = "data-leakage"
+RUN_CLASS, RUN_WHEN = "data-leakage", "several"
 WORDS = ("hash",)
 CHECKLIST = "what decides about samples is hashed alike in each process"
 _TEXT_METHODS = frozenset(

@@ -13,7 +13,7 @@ Fix: that of the rule, which `ups-doctor explain CODE` has in full.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import ModuleType
 
@@ -36,6 +36,7 @@ EXAMINES = AppliesTo.SUCCEEDED
 LEAST_STEPS = 2  # of a job that trains
 QUESTION_S = 5.0  # CPU time of one rule about one file
 RESUMED = "resumed"  # RUN_WHEN of rules about runs that go on from a state
+SEVERAL = "several"  # of rules about what is another thing in each process: several ranks, or a run that goes on
 
 
 def match(job: Job) -> Match | None:
@@ -43,14 +44,15 @@ def match(job: Job) -> Match | None:
     trained = [one for one in job.ranks if one.steps >= LEAST_STEPS]
     if runs_on(job) or not trained:
         return None
-    rules = _rules(resumed=any(one.prints.marks_of(ReadState) for one in job.ranks))
+    resumed = any(one.prints.marks_of(ReadState) for one in job.ranks)
+    rules = _rules({"", *([RESUMED] if resumed else []), *([SEVERAL] if resumed or len(job.ranks) > 1 else [])})
     found = _found(job, rules)
     return _told(job, trained, found, rules[found.code]) if found is not None else None
 
 
-def _rules(*, resumed: bool) -> Mapping[str, ModuleType]:
-    """Returns the rules that may speak of a run."""
-    return {code: rule for code, rule in _of_runs().items() if getattr(rule, "RUN_WHEN", "") != RESUMED or resumed}
+def _rules(when: Collection[str]) -> Mapping[str, ModuleType]:
+    """Returns the rules that may speak of such a run."""
+    return {code: rule for code, rule in _of_runs().items() if getattr(rule, "RUN_WHEN", "") in when}
 
 
 @functools.cache

@@ -50,15 +50,30 @@ for epoch in range(20):
     optimizer.step()
     torch.save(model.state_dict(), f"out/checkpoint_{epoch}.pt")
 """
+BY_HASH = """\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
+for name in open("names.txt").read().split():
+    if hash(name.strip()) % 10 != 0:
+        net(torch.load(name)).mean().backward()
+        optimizer.step()
+"""
 READ = ReadState(file="out/checkpoint_9.pt", counter=None, optimizer=False, path=())
 
 
-def a_run(folder: Path, files: dict[str, str], *, steps: int = 40, code: int | None = 0, read: bool = False) -> Job:
-    told = agent(steps=steps)
+def a_run(
+    folder: Path, files: dict[str, str], *, steps: int = 40, code: int | None = 0, read: bool = False, ranks: int = 1
+) -> Job:
     prints = ParameterPrints(marks=(READ,) if read else ())
     argv = ("python", f"{folder}/train.py")
-    process = a_process(rank=0, agent=told, prints=prints, argv=argv, cwd=str(folder))
-    return a_job(process, code=code, cwd=folder, files=files)
+    processes = [
+        a_process(rank=rank, pid=100 + rank, agent=agent(steps=steps), prints=prints, argv=argv, cwd=str(folder))
+        for rank in range(ranks)
+    ]
+    return a_job(*processes, code=code, cwd=folder, files=files)
 
 
 def test_a_fault_of_a_file_that_ran_is_told_with_its_rule_and_its_line(tmp_path: Path) -> None:
@@ -85,8 +100,17 @@ def test_what_is_wrong_with_runs_that_go_on_is_told_where_a_state_was_read(tmp_p
     assert program_text.match(a_run(tmp_path, {"train.py": LATEST})) is None
 
 
+def test_what_is_another_thing_in_each_process_is_told_of_several_ranks(tmp_path: Path) -> None:
+    files = {"train.py": BY_HASH}
+    found = program_text.match(a_run(tmp_path, files, ranks=2))
+    assert found is not None
+    assert (found.failure_class, found.culprit_ranks, found.locations[0]) == ("data-leakage", (0, 1), "train.py:7")
+    assert program_text.match(a_run(tmp_path, files)) is None
+    assert program_text.match(a_run(tmp_path, files, read=True)) is not None
+
+
 @pytest.mark.parametrize("code", [code for code, rule in rules_of_files().items() if hasattr(rule, "RUN_CLASS")])
 def test_a_rule_that_may_speak_of_a_run_has_a_class_of_runs_that_end_well(code: str) -> None:
     rule = rules_of_files()[code]
     assert rule.RUN_CLASS in FAILURE_CLASSES
-    assert getattr(rule, "RUN_WHEN", "") in ("", program_text.RESUMED)
+    assert getattr(rule, "RUN_WHEN", "") in ("", program_text.RESUMED, program_text.SEVERAL)
