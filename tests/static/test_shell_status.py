@@ -111,6 +111,27 @@ SCRIPTS = [
     ("for lr in 1 2; do ./train.sh || echo $lr; done > log", DROPPED, (1,)),
     # What `$(...)` ends with is the status of a bare assignment, and of no other command.
     ("set -e\nrun() {\n  local x=$(./train.sh)\n  echo $x\n}\nrun", DROPPED, (3,)),
+    (
+        'set -e\nrun() {\n  local x=$(./train.sh)\n  echo "$1 $x" >> all.txt\n}\nrun\ncat all.txt\nrm all.txt',
+        DROPPED,
+        (3,),
+    ),
+    (
+        'F=all.txt\nlocal_x() { local x=$(./train.sh); echo "$x" >> "$F"; }\nlocal_x\necho "$(wc -l < $F) rows"',
+        DROPPED,
+        (2,),
+    ),
+    (
+        "run() { local x=$(./train.sh); echo $x >> all.txt; }\nrun\nif grep -q done all.txt; then echo well; fi",
+        UNKNOWN,
+        (),
+    ),
+    (
+        "run() { local x=$(./train.sh); echo $x >> all.txt; }\nrun\nn=$(wc -l < all.txt)\n[ $n -gt 1 ] || exit 1",
+        UNKNOWN,
+        (),
+    ),
+    ("run() { local x=$(./train.sh); ./report.sh $x >> all.txt; }\nrun", UNKNOWN, ()),
     ("set -e\nexport X=$(\n  ./train.sh | tail -n 1\n)\necho done", DROPPED, (3,)),
     ("set -euo pipefail\ndeclare x=`./train.sh | tail -n 1`\necho $x", DROPPED, (2,)),
     ("set -e\necho last: $(./train.sh)", DROPPED, (2,)),

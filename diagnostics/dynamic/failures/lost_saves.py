@@ -1,13 +1,15 @@
-"""A save that failed, that somebody kept to himself, and after which nothing was saved any more. Pure."""
+"""A save that failed and of which nobody heard: kept by a handler, or left in a thread or a future. Pure."""
 
 from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
+from diagnostics.dynamic.failures.training_code import CONTROL, stepped_after
+from diagnostics.dynamic.failures.unasked_results import as_in_its_child
 from diagnostics.dynamic.job.exceptions import split_error
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, LoadFailure
 from diagnostics.dynamic.job.job_sources import job_sources
@@ -16,7 +18,7 @@ from diagnostics.dynamic.job.process_queries import events_of
 from diagnostics.record.training_marks import SavedFile
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.exception_flow import catching, goes_on_raising, hiding_line, suppresses, with_around
-from diagnostics.static.program.open_writes import saves_in
+from diagnostics.static.program.open_writes import saves_by_name, saves_in, writes_from
 
 SAVING = ("torch.save", "safetensors.torch.save_file")
 _STATE = re.compile(r"state|model|net|ckpt|checkpoint|weight|optim|last|final|best|epoch|step", re.IGNORECASE)
@@ -108,3 +110,37 @@ def _is_kept(job: Job, process: JobProcess, failed: LoadFailure) -> bool:
     last_s = process.agent.steps.last_s
     trained_on = last_s is not None and job_time(job.facts, process.agent, last_s) > failed.at_s
     return trained_on or any(mark.ended_ns > failed_ns or mark.step >= process.steps for mark in good)
+
+
+def unsaved_error(job: Job, process: JobProcess) -> ExceptionRecord | None:
+    """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
+    saves = [load for load in process.loads if load.function in SAVING]
+    failed = {load.path[:1] for load in saves if load.path}
+    for one in reversed(process.raised):
+        raised = as_in_its_child(job, process, one)
+        if raised is not one and stepped_after(job, process, raised):
+            continue  # the parent did by itself what its child had failed at
+        unwritten = raised.how is ExceptionSource.UNASKED and not CONTROL.search(raised.type)
+        if unwritten and any(writes_from(job.sources.file(one.file), one.line) for one in raised.user_path):
+            return raised
+        began = _started_at(process, raised) if unwritten and not raised.user_path else ()
+        if began and saves_by_name(job.sources.file(began[0].file), began[0].line):  # a library's own thread
+            return replace(_first_of(process, began) or raised, how=raised.how, user_path=began)
+        lost = raised.how in (ExceptionSource.THREAD, ExceptionSource.UNASKED)
+        if lost and raised.user_path and any(raised.user_path[0] == frame for path in failed for frame in path):
+            return raised
+        if lost and not raised.user_path and any(save.error == raised.text for save in saves):
+            return replace(raised, user_path=_started_at(process, raised))  # Thread(target=torch.save)
+    return None
+
+
+def _first_of(process: JobProcess, began: tuple[Frame, ...]) -> ExceptionRecord | None:
+    """Returns the first exception without a line of the job's, after a thread was started there."""
+    return next((one for one in process.raised if not one.user_path and _started_at(process, one) == began), None)
+
+
+def _started_at(process: JobProcess, raised: ExceptionRecord) -> tuple[Frame, ...]:
+    """Returns the user's path to the start of the latest thread before an exception."""
+    events = process.agent.events if process.agent is not None else ()
+    started = [one for one in events if one.kind == "thread" and one.sequence < raised.sequence]
+    return user_frames(started[-1].path, agent_folder=process.agent_folder) if started else ()

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.failures.asked_work import asked_for_no_training, went_on
-from diagnostics.dynamic.failures.lost_saves import SAVING, lost_save
+from diagnostics.dynamic.failures.lost_saves import SAVING, lost_save, unsaved_error
 from diagnostics.dynamic.failures.training_code import CONTROL, stepped_after, trained_in
-from diagnostics.dynamic.failures.unasked_results import as_in_its_child, unasked_training
+from diagnostics.dynamic.failures.unasked_results import unasked_training
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
 from diagnostics.dynamic.job.process_kinds import test_runner
@@ -36,7 +36,6 @@ from diagnostics.static.program.exception_flow import (
     with_around,
 )
 from diagnostics.static.program.functions import last_name
-from diagnostics.static.program.open_writes import writes_from
 from diagnostics.static.program.unwinding import unwinds
 
 LOOP_MISSING = "the rest of a training loop"
@@ -71,7 +70,7 @@ def hidden_error(job: Job, process: JobProcess) -> MaskedError | None:
     if uncaught is not None and left is not None and not CONTROL.search(uncaught.type):
         hiding = _own_frame(process, left)
         return MaskedError(process=process, raised=uncaught, hiding=hiding, missing="its exit code", certain=True)
-    unsaved = _unsaved(job, process)
+    unsaved = unsaved_error(job, process)
     if unsaved is not None:
         seen = any(one.function in SAVING for one in process.loads)  # else that it was to write is read in its text
         return MaskedError(process=process, raised=unsaved, hiding=None, missing=SAVE_MISSING, certain=seen)
@@ -209,32 +208,6 @@ def _left(process: JobProcess) -> LifecycleEvent | None:
     """Returns the call by which a process left with code 0 in the middle of its program."""
     event = process.agent.last_event("sys.exit", "os._exit") if process.agent is not None else None
     return event if event is not None and event.value == 0 else None
-
-
-def _unsaved(job: Job, process: JobProcess) -> ExceptionRecord | None:
-    """Returns what ended a thread, or stayed in a future that nobody asked, when it was to write a file."""
-    saves = [load for load in process.loads if load.function in SAVING]
-    failed = {load.path[:1] for load in saves if load.path}
-    for one in reversed(process.raised):
-        raised = as_in_its_child(job, process, one)
-        if raised is not one and stepped_after(job, process, raised):
-            continue  # the parent did by itself what its child had failed at
-        unwritten = raised.how is ExceptionSource.UNASKED and not CONTROL.search(raised.type)
-        if unwritten and any(writes_from(job.sources.file(one.file), one.line) for one in raised.user_path):
-            return raised
-        lost = raised.how in (ExceptionSource.THREAD, ExceptionSource.UNASKED)
-        if lost and raised.user_path and any(raised.user_path[0] == frame for path in failed for frame in path):
-            return raised
-        if lost and not raised.user_path and any(save.error == raised.text for save in saves):
-            return replace(raised, user_path=_started_at(process, raised))  # Thread(target=torch.save)
-    return None
-
-
-def _started_at(process: JobProcess, raised: ExceptionRecord) -> tuple[Frame, ...]:
-    """Returns the user's path to the start of the latest thread before an exception."""
-    events = process.agent.events if process.agent is not None else ()
-    started = [one for one in events if one.kind == "thread" and one.sequence < raised.sequence]
-    return user_frames(started[-1].path, agent_folder=process.agent_folder) if started else ()
 
 
 def _on_its_way_at(job: Job, process: JobProcess, left: LifecycleEvent | None) -> ExceptionRecord | None:

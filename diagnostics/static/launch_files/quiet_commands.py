@@ -13,8 +13,10 @@ from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compoun
 _NAMES = re.compile(r"([A-Za-z_]\w*)\+?=", re.ASCII)
 # They end with 0 and do nothing about a failure.
 _QUIET = frozenset(["true", ":", "echo", "printf", "/bin/true", "/usr/bin/true", "sleep", "date"])
+_SAYING = (("echo",), ("printf",), (":",), ("date",))
 _ENDS = frozenset(["exit", "return"])
 _SINKS = ("/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty", "1", "2", "&1", "&2")
+_MOST_NOTED = 2  # files whose words go into another file
 # At the end of a pipe they show or copy what comes, and end with 0 whatever that was.
 _COPYING = frozenset(
     ["tee", "cat", "tail", "head", "ts", "sed", "sort", "tr", "less", "more", "logger", "cut", "uniq", "wc", "fold",
@@ -116,17 +118,17 @@ def written_in(ran: CommandContext) -> Iterator[str]:
             yield token.text
 
 
-def is_judged(outer: CommandContext, script: Sequence[CommandContext]) -> bool:
+def is_judged(outer: CommandContext, script: Sequence[CommandContext], deep: int = 0) -> bool:
     """Whether more is done with the words of the `$(...)` in a command than to say them, or may be."""
     if outer.words and outer.words[0] not in DECLARING:
-        return not _is_only_said(outer, script)
+        return not _is_only_said(outer, script, deep)
     tokens = (*outer.command.assignments, *outer.command.words[1:])
     names = [named[1] for token in tokens if (named := _NAMES.match(token.text))]
     if not names:
         return True
     expanded = re.compile(rf"\$\{{?[#!]?(?:{'|'.join(map(re.escape, names))})\b")
     return any(
-        not _is_only_said(one, script)
+        not _is_only_said(one, script, deep)
         for one in script
         if one.command is not outer.command and any(expanded.search(text) for text in written_in(one))
     )
@@ -134,11 +136,34 @@ def is_judged(outer: CommandContext, script: Sequence[CommandContext]) -> bool:
 
 def _is_only_said(ran: CommandContext, script: Sequence[CommandContext], deep: int = 0) -> bool:
     """Whether a command only says something, or calls a function that does; a `case` or a loop around it may judge."""
-    if is_quiet(ran.pipeline):
+    if is_quiet(ran.pipeline) or _is_only_noted(ran, script, deep):
         return True
     name = ran.words[0] if ran.words and len(ran.pipeline.commands) == 1 else ""
     inside = [one for one in script if name and name in functions_around(one) and not one.substituted]
     return bool(inside) and deep < 2 and all(_is_only_said(one, script, deep + 1) for one in inside)
+
+
+def _is_only_noted(ran: CommandContext, script: Sequence[CommandContext], deep: int) -> bool:
+    """Whether a command writes words into files that nothing here reads but to show them."""
+    files = files_written(ran.command)
+    if not files or deep >= _MOST_NOTED or len(ran.pipeline.commands) != 1 or ran.words[:1] not in _SAYING:
+        return False
+    readers = [
+        one
+        for one in script
+        if one.command is not ran.command
+        and any(file.strip("\"'") in text for text in written_in(one) for file in files)
+    ]
+    return all(_only_shows(one, files, script, deep) for one in readers)
+
+
+def _only_shows(ran: CommandContext, files: Sequence[str], script: Sequence[CommandContext], deep: int) -> bool:
+    """Whether a command that names such a file removes it, writes into it, too, or shows what is in it."""
+    if ran.words[:1] == ("rm",) or (ran.words[:1] in _SAYING and set(files_written(ran.command)) <= set(files)):
+        return True
+    shown = copies(ran.pipeline.commands) and not any(map(files_written, ran.pipeline.commands))
+    into = ran.outer if ran.substituted else None
+    return (shown and (into is None or not is_judged(into, script, deep + 1))) or _is_only_said(ran, script, deep + 1)
 
 
 def _inside(command: Command) -> Iterator[Simple | None]:

@@ -33,6 +33,11 @@ def writes_from(source: SourceFile, line: int) -> bool:
     return _is_in_open_file(source, line) or any(_opens_to_write(one) or last_name(one) in saves for one in later)
 
 
+def saves_by_name(source: SourceFile, line: int) -> bool:
+    """Whether the line calls something that is named for saving: `dcp.async_save(...)`, `saver.backup(...)`."""
+    return any(isinstance(one, ast.Call) and _SAVING_NAME.search(last_name(one)) for one in _around(source, line))
+
+
 def saves_in(statements: Sequence[ast.stmt]) -> bool:
     """Whether some statements call what writes a file, by its name, or open one to write."""
     calls = [node for one in statements for node in walk(one) if isinstance(node, ast.Call)]
