@@ -87,6 +87,7 @@ def a_job(
 ) -> Job:  # fmt: skip
     """Returns the job of these processes; culprits are the failed ranks unless given. `files` are written to `cwd`."""
     for name, text in (files or {}).items():
+        Path(cwd, name).parent.mkdir(parents=True, exist_ok=True)
         Path(cwd, name).write_text(text)
     ranks = tuple(one for one in processes if one.part is ProcessRole.RANK)
     failed = tuple(one for one in ranks if one.failed)

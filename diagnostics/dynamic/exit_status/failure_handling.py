@@ -26,7 +26,7 @@ from diagnostics.dynamic.launch.launch_settings import MAKE, lines_with
 from diagnostics.static.launch_files.background_jobs import Jobs
 from diagnostics.static.launch_files.file_checks import checks_files_after
 from diagnostics.static.launch_files.shell_commands import SHELLS, CommandContext
-from diagnostics.static.launch_files.shell_exit_status import is_conditional, status_of
+from diagnostics.static.launch_files.shell_exit_status import OWN_STATUS, is_conditional, status_of
 from diagnostics.static.launch_files.shell_parser import Simple
 from diagnostics.static.launch_files.status_flow import Fate
 
@@ -38,6 +38,7 @@ _ASKING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _MAKE_READS = re.compile(r"\.SHELLSTATUS|\$\(wildcard|(?:\[\[?|\btest)\s+(?:!\s+)?-[efsdr]\s")
 _ADVICE = {
     "script": "begin the script with `set -euo pipefail`, and let nothing swallow the code",
+    "declared": "assign it on a line of its own, where the status counts: `local x; x=$(...)`",
     "python": "use subprocess.run(..., check=True), read exitcode after join(), and pass the code on",
     "future": "keep the future and ask it for its result(), which raises what the job raised",
     "make": "take the `-` before the recipe line away, and do not run make with -i",
@@ -172,7 +173,12 @@ def _by_script(job: Job, process: JobProcess, below: JobProcess, shell: JobProce
     told = tuple(f"{one.file or script.file}:{one.line}" for one in flow.at if one.file or script.file)
     places = told or masking_script_lines(job, process)
     return FailureFate(
-        process=process, fate=flow.fate, who="the script", how=flow.how, places=places, advice=_ADVICE["script"]
+        process=process,
+        fate=flow.fate,
+        who="the script",
+        how=flow.how,
+        places=places,
+        advice=_ADVICE["declared" if OWN_STATUS in flow.how else "script"],
     )
 
 

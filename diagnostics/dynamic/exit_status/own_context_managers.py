@@ -33,7 +33,7 @@ def own_manager(job: Job, file: str, name: str, raised: RaisedType) -> OwnManage
     source = job.sources.file(file)
     found = [
         (path, one, node)
-        for path, one in ((file, source), *((path, job.sources.file(path)) for path in imported_files(file, source)))
+        for path, one in _near(job, file, source, name)
         for node in (walk(one.tree) if name and one.tree is not None else ())
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
     ]
@@ -42,6 +42,25 @@ def own_manager(job: Job, file: str, name: str, raised: RaisedType) -> OwnManage
     path, where, node = found[0]
     lines = _of_class(node) if isinstance(node, ast.ClassDef) else _of_generator(node, where, raised)
     return None if lines is None else OwnManager(file=path, lines=lines)
+
+
+def _near(job: Job, file: str, source: SourceFile, name: str) -> Iterator[tuple[str, SourceFile]]:
+    """Yields a file, those that it imports, and those that these hand a name on from: `from .run import Run`."""
+    yield file, source
+    seen, waiting = {file}, list(imported_files(file, source))
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        one = job.sources.file(path)
+        yield path, one
+        if any(isinstance(node, ast.ImportFrom) and _names(node, name) for node in one.all_statements):
+            waiting += imported_files(path, one)
+
+
+def _names(node: ast.ImportFrom, name: str) -> bool:
+    return any(alias.name in (name, "*") for alias in node.names)
 
 
 def _of_class(node: ast.ClassDef) -> tuple[int, ...] | None:

@@ -37,6 +37,7 @@ from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline
 from diagnostics.static.launch_files.status_flow import Fate, ScriptPlace, StatusFlow
 
+OWN_STATUS = "has a status of its own"
 _MOST_CALLS = 8  # of functions that call each other
 _PASSING_WORDS = frozenset(["retry", "time", "eval", "trap", "xargs", "parallel", "export"])
 _GIVEN = ("$@", "$*", "${@", "${*", "$1", "${1", "$2", "${2")  # how a function runs the words it was given
@@ -121,7 +122,7 @@ class _Flow:
             return self.of(outer, deep + 1)
         found = self.of(outer, deep + 1)
         if outer.words:
-            found = _dropped(f"`{outer.words[0]}` has a status of its own, whatever `$(...)` ended with", _place(outer))
+            found = _dropped(f"`{outer.words[0]}` {OWN_STATUS}, whatever `$(...)` ended with", _place(outer))
         judged = found.fate is Fate.DROPPED and is_judged(outer, self.script)
         return StatusFlow(fate=Fate.UNKNOWN, how="the script looks at what it wrote") if judged else found
 
