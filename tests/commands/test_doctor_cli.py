@@ -295,6 +295,15 @@ def test_ctrl_c_while_a_command_is_loaded_is_told_too(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == "interrupted by Ctrl-C\n"
 
 
+def test_a_step_of_another_command_leaves_it_to_that_one_to_say_what_stopped_both(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert guarded(lambda: failing(KeyboardInterrupt()), "step", [], is_step=True) == 130
+    assert capsys.readouterr().err == ""
+    assert guarded(lambda: failing(DoctorError("no such thing")), "step", [], is_step=True) == 1
+    assert capsys.readouterr().err == "error: no such thing\n"
+
+
 @pytest.fixture(autouse=True)
 def _signal_handlers_stay() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
