@@ -35,6 +35,7 @@ def test_a_run_is_exported_in_every_format_that_has_a_place_for_it(folder: Path)
     )
     names = sorted(path.name for path in (folder / "traces").iterdir())
     assert names == ["trace-chrome.json", "trace-otlp.json", "trace.jsonl", "trace.perfetto-trace"]
+    assert "--data @traces/trace-otlp.json http" in found.stdout
     assert "ValueError: <b>bad</b> batch" in (folder / "traces" / "trace.jsonl").read_text()
 
 
