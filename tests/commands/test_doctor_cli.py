@@ -472,7 +472,7 @@ def test_a_stop_in_the_middle_leaves_a_report_and_no_orphan(
     assert process.returncode == code
     assert timeless(out) == ["ok    P101  2 ranks on auto", ""]
     assert timeless(err)[1:] == [
-        "2 checks, nothing found, 1 skipped (0.0 s)",
+        "interrupted after 1 of 2 checks, nothing found, 1 skipped (0.0 s)",
         "report: reports/TIME-preflight/report.md",
         *([""] if "" in timeless(err) else []),
         f"interrupted by {name}",
