@@ -26,9 +26,9 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SECOND_INTERRUPT_S = 5.0  # a second Ctrl-C within this time does not disturb the cleaning up after the first
 
 
-def main() -> None:
-    """Runs `ups-doctor`."""
-    code = guarded(doctor, "ups-doctor")
+def main(*, is_step: bool = False) -> None:
+    """Runs `ups-doctor`; as a step of another command that says by itself what has stopped both."""
+    code = guarded(doctor, "ups-doctor", is_step=is_step)
     for number in STOP_SIGNALS:  # all is done: during the interpreter's exit it would be a death in place of the code
         signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
@@ -57,11 +57,18 @@ def _version() -> str:
     return f"%(prog)s, version %(version)s (python {python}, {on.sysname} {on.release} {on.machine})"
 
 
-def guarded(load: Callable[[], click.Command], program_name: str, arguments: Sequence[str] | None = None) -> int:
+def guarded(
+    load: Callable[[], click.Command],
+    program_name: str,
+    arguments: Sequence[str] | None = None,
+    *,
+    is_step: bool = False,
+) -> int:
     """Runs the command that `load` returns and gives its exit code; every known error is one sentence on stderr.
 
     `load` does the imports. SIGINT, SIGTERM and SIGHUP unwind the command as KeyboardInterrupt, so that its
-    children are ended, and give 128 + signal. Other exceptions are faults of the program and pass through.
+    children are ended, and give 128 + signal; the command whose step this is (`is_step`) gets the same signal, and says
+    so once for both. Other exceptions are faults of the program and pass through.
     """
     _fill_closed_streams()
     stop = _Stop()
@@ -74,7 +81,8 @@ def guarded(load: Callable[[], click.Command], program_name: str, arguments: Seq
         stop.ignore()
         from diagnostics.core.console import say
 
-        say(f"interrupted by {stop.name}", err=True)
+        if not is_step:
+            say(f"interrupted by {stop.name}", err=True)
         return 128 + stop.number
     except DoctorError as error:
         _say(error)

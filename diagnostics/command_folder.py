@@ -10,8 +10,10 @@ import ast
 import importlib
 import importlib.util
 import pkgutil
+import signal
 import sys
 from types import ModuleType
+from typing import Any
 
 import click
 
@@ -25,6 +27,13 @@ class CommandFolder(click.Group):
     def __init__(self, package: ModuleType, *, name: str, help: str, epilog: str = "") -> None:  # noqa: A002 - click's name
         super().__init__(name=name, help=help, epilog=epilog, no_args_is_help=True)
         self.package = package
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs a command; where its reader has gone the code is that of SIGPIPE, and not click's 1 ("errors found")."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise click.exceptions.Exit(128 + signal.SIGPIPE) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Returns the command names, from the file names."""

@@ -32,8 +32,8 @@ from ups.config import UpsConfig, from_plain, to_plain
 from ups.data.fields import FieldSpec
 from ups.data.normalisation import Normalisation
 from ups.data.several.problems import chosen, problems
-from ups.data.torch_reason import torch_reason
-from ups.errors import ConfigError, DataError, from_os_error
+from ups.data.torch_reason import begins_as_saved, torch_reason
+from ups.errors import ConfigError, DataError, ForeignFileError, from_os_error
 from ups.models import build_operator
 from ups.models.autoencoder import FieldAutoencoder
 from ups.models.correction import Correction
@@ -200,12 +200,11 @@ def load(path: Path, kind: str) -> dict[str, Any]:
         raise from_os_error(error, action="cannot read the checkpoint", path=path) from error
     except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
         reason = torch_reason(error)
-        raise DataError(
-            f"{path} is damaged or no checkpoint: {reason}", hint=f"ups-doctor scan-cache {path}"
-        ) from error
+        refused = DataError if begins_as_saved(path) else ForeignFileError
+        raise refused(f"{path} is damaged or no checkpoint: {reason}", hint=f"ups-doctor scan-cache {path}") from error
     if not isinstance(content, dict) or content.get("kind") != kind or content.get("format") != FORMAT:
         found = content.get("kind", "something else") if isinstance(content, dict) else type(content).__name__
-        raise DataError(f"{path} holds {found!r}, a checkpoint of kind '{kind}', format {FORMAT}, is needed")
+        raise ForeignFileError(f"{path} holds {found!r}, a checkpoint of kind '{kind}', format {FORMAT}, is needed")
     return content
 
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 EXTRA = ("h5py", "matplotlib", "scipy", "tensorboard", "torch")  # what the extra `train` of pyproject.toml brings
 
 
-def main() -> None:
-    """Runs `ups`."""
-    sys.exit(guarded(trainer, "ups"))
+def main(*, is_step: bool = False) -> None:
+    """Runs `ups`; as a step of the pipeline, which says by itself what has stopped both."""
+    sys.exit(guarded(trainer, "ups", is_step=is_step))
 
 
 def trainer() -> click.Group:

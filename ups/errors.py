@@ -10,7 +10,10 @@ from pathlib import Path
 
 from diagnostics.api import DoctorError, UsageError, from_os_error
 
-__all__ = ["AgreedError", "CacheRefusedError", "ConfigError", "DataError", "UpsError", "from_os_error", "naming"]
+__all__ = [
+    "AgreedError", "CacheRefusedError", "ConfigError", "DataError", "ForeignFileError", "UpsError", "from_os_error",
+    "naming",
+]  # fmt: skip
 
 
 class UpsError(DoctorError):
@@ -23,6 +26,10 @@ class ConfigError(UpsError, UsageError):
 
 class DataError(UpsError):
     """A data file is missing, damaged, or not what the configuration says it is."""
+
+
+class ForeignFileError(DataError, UsageError):
+    """A file that was named is whole, and of another kind than the one that is needed: wrong use."""
 
 
 class AgreedError(UpsError):

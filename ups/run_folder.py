@@ -132,6 +132,20 @@ class RunFolder:
                 hint=f"go on with it: add --resume; or start another: --set output.dir={self._free_name()}",
             )
 
+    def check_place(self) -> None:
+        """Raises ConfigError if the folder cannot be made, or not be written; makes nothing."""
+        there = next(place for place in (self.root, *self.root.absolute().parents) if os.path.lexists(place))
+        if not there.is_dir():
+            raise ConfigError(
+                f"output.dir is {self.root}, and {there} is no folder",
+                hint="name another: --set output.dir=DIR",
+            )
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise ConfigError(
+                f"output.dir is {self.root}, and nothing can be written into {there}",
+                hint=f"check who owns it: namei -l {there}; or name another: --set output.dir=DIR",
+            )
+
     def check_earlier(self, stages: Sequence[str]) -> None:
         """Raises ConfigError if a stage needs one that neither comes before it nor was trained."""
         for name in stages:

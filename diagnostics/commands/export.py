@@ -55,7 +55,8 @@ def command(run: Path, to: Path | None, **options: Any) -> None:
         if files:
             first = folder / next(iter(files))
             shown = first.parent if len(files) > 1 else first
-            say(f"{pasteable(shown)}  {len(files)} file{'s' * (len(files) > 1)}; open: {module.OPENS}")
+            opens = module.OPENS.replace("DIR", pasteable(folder))
+            say(f"{pasteable(shown)}  {len(files)} file{'s' * (len(files) > 1)}; open: {opens}")
 
 
 def _write(path: Path, data: bytes) -> None:

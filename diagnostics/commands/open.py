@@ -11,6 +11,7 @@ import click
 from diagnostics.argument_types import PathArgument
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.report.html_page import NAME, write_beside
 from diagnostics.supervisor.capture.run_folder import REPORTS
 
@@ -40,8 +41,14 @@ def _page(run: Path) -> Path:
     if not page.is_file() and (folder / "report.md").is_file() and (reason := write_beside(folder / "report.md")):
         raise UsageError(reason, hint=f"the same in plain text: {folder / 'report.md'}")
     if not page.is_file():
-        raise UsageError(f"{run} holds no {NAME}", hint=f"have it made: ups-doctor diagnose {run}")
+        raise UsageError(f"{run} holds no {NAME}", hint=_remedy(folder))
     return page.absolute()
+
+
+def _remedy(folder: Path) -> str:
+    if (folder / "record").is_dir():
+        return f"have it made: ups-doctor diagnose {pasteable(folder)}"
+    return f"name the folder of a report: {REPORTS}/<time>-run/"
 
 
 def _latest() -> Path:

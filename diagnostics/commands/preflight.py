@@ -22,7 +22,7 @@ from diagnostics.command_folder import ScriptCommand
 from diagnostics.core import redaction
 from diagnostics.core.console import say
 from diagnostics.core.errors import UsageError, from_os_error
-from diagnostics.core.findings import Verdict
+from diagnostics.core.findings import Status, Verdict
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.core.stop_signal import interrupted_exit
 from diagnostics.core.thresholds import Thresholds, find, read_thresholds
@@ -275,5 +275,7 @@ def _finish(
     if report.hosts and not options["as_json"]:
         for line in [*table_lines([*report.hosts[1:]], MOST_HOSTS_SHOWN), "", report.sentence, ""]:
             say(redaction.line(line))
-    screen.say(terminal.summary_line(verdict))
+    ran = sum(outcome.status is not Status.SKIPPED for outcome in verdict.outcomes)
+    subject = f"interrupted after {ran} of {len(verdict.outcomes)} checks" if report.interrupted else ""
+    screen.say(terminal.summary_line(verdict, subject=subject))
     screen.say(written)

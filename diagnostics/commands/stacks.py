@@ -17,6 +17,8 @@ from diagnostics.core.console import say, wants_colour
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.progress_line import LiveLine
 
+NOTHING_IS_CUT = 1_000_000  # columns of what is no terminal
+
 
 @click.command("stacks")
 @click.argument("pid", type=ProcessArgument())
@@ -44,7 +46,7 @@ def command(
     if as_json_:
         say(json.dumps(as_json(looked), indent=1))
     else:
-        screen = screen_of(looked, width=_width(), colour=wants_colour(), verbose=verbose)
+        screen = screen_of(looked, width=screen_width(), colour=wants_colour(), verbose=verbose)
         looks = max((one.moved.looks for one in looked.standings), default=0)
         body = lines_of(looked.standings, screen, seconds=looked.seconds, looks=looks, world_size=world_size_of(looked))
         say("\n".join(body), colour=screen.colour)
@@ -54,6 +56,6 @@ def command(
     context.exit(UNDECIDED if unread else 0)
 
 
-def _width() -> int:
-    """Returns the columns of the terminal; 120 where it is none and nothing else is asked for."""
-    return max(40, shutil.get_terminal_size((120, 24)).columns)
+def screen_width() -> int:
+    """Returns the columns of the terminal, or of COLUMNS; a pipe and a file have as many as a line needs."""
+    return max(40, shutil.get_terminal_size((NOTHING_IS_CUT, 24)).columns)

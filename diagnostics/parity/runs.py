@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from diagnostics.core import redaction
@@ -17,6 +19,8 @@ from diagnostics.parity.request import Form, ParityRequest
 from diagnostics.record.record import agent_environment, make_record_folder
 
 LONGEST_TEMPORARY = 60  # characters: sockets lie below it, and their paths have an end at 107
+LONGEST_WORDS = 200
+RAISED = re.compile(r"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)\b.{0,4096}")
 PLAN_VARIABLE = "UPS_DOCTOR_PARITY"
 # An experiment is no training: no tracker is told of it.
 QUIET = {"WANDB_MODE": "disabled", "PYTHONDONTWRITEBYTECODE": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -193,8 +197,8 @@ class Runs:
         failed = [one for one in results if one.returncode and not one.ended]
         if failed:
             raise NotComparableError(
-                f"{what}, rank {failed[0].rank} ended with {_end(failed[0])} after {min(taken)} steps: "
-                f"{_last_line(words)}",
+                f"{what}, rank {failed[0].rank} ended with {_end(failed[0])} after {min(taken)} "
+                f"step{'s' * (min(taken) != 1)}: {what_was_raised(words)}",
                 words,
             )
         if not min(taken):
@@ -220,6 +224,12 @@ def _said(results: Sequence[RankResult]) -> str:
     """Returns what the first rank that failed by itself wrote last."""
     ordered = sorted(results, key=lambda one: (one.ended, not one.returncode))
     return next((one.stderr or one.stdout for one in ordered if one.stderr or one.stdout), "")
+
+
+def what_was_raised(text: str) -> str:
+    """Returns the line with which an exception's own words begin, of the last traceback; else the last line."""
+    raised = [line for line in text.splitlines() if RAISED.match(line)]
+    return shorten(redaction.line(raised[-1]), LONGEST_WORDS, placeholder=" ...") if raised else _last_line(text)
 
 
 def _last_line(text: str) -> str:

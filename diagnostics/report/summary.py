@@ -15,6 +15,7 @@ from diagnostics.report.run_report import NO_CLASS, RunReport
 MAX_LINES = 10
 NARROWEST = 40
 WIDE = 120
+ROOMY = 100  # narrower terminals give a reason a line more, so that its end is read, too
 COLOURS = {JobOutcome.OK: "32", JobOutcome.SLOW: "33", JobOutcome.UNKNOWN: "33"}
 RED = "1;31"
 _NUMBER = re.compile(r"^> *\d+ ")
@@ -49,11 +50,12 @@ def _body(report: RunReport, width: int) -> Iterator[str]:
         yield from _source(report)
         if report.root_cause:
             guess = "" if report.confidence is Confidence.CONFIRMED else f" ({report.confidence}, not proven)"
-            yield from _wrapped("  why    ", report.root_cause + guess, width, lines=2)
+            yield from _wrapped("  why    ", report.root_cause + guess, width, lines=2 if width >= ROOMY else 3)
         if report.fix and report.outcome is not JobOutcome.OK:
             yield from _wrapped("  fix    ", report.fix, width, lines=2)
+    lines = 2 if report.failure_class == NO_CLASS else 1  # where there is nothing else to say, there is room
     for note in report.notes[:2]:
-        yield from _wrapped("  note   ", note, width, lines=1)
+        yield from _wrapped("  note   ", note, width, lines=lines)
 
 
 def _source(report: RunReport) -> Iterator[str]:

@@ -106,7 +106,7 @@ def summary(rows: Sequence[JudgedRun], seconds: float) -> str:
     """Returns "9 runs: 7 crashed, 2 finished (0.3 s)"."""
     counts = Counter(row.judgement.fate.value for row in rows)
     told = ", ".join(f"{count} {fate}" for fate, count in counts.most_common())
-    return f"{len(rows)} runs: {told} ({seconds:.1f} s)"
+    return f"{len(rows)} run{'s' * (len(rows) != 1)}: {told} ({seconds:.1f} s)"
 
 
 def as_json(found: Triage) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from shown_text import HOSTILE, poisoned, unprintable
 
 from diagnostics.attach.job_of_pid import job_of, jobs_below
 from diagnostics.attach.stack_tree_text import TextTree, lines_of
+from diagnostics.commands import stacks
 from diagnostics.core.console import printable
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import ProcessRole
@@ -190,3 +191,18 @@ def test_what_a_job_calls_its_things_moves_no_cursor_and_paints_nothing(name: st
     assert unprintable(shown, colour=colour) == []
     assert len(shown.splitlines()) == len(lines)
     assert "\033[31mred" not in shown
+
+
+def test_what_is_piped_is_not_cut_and_columns_that_are_asked_for_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.__stdout__", None)  # a terminal of the one who runs this test is no terminal here
+    monkeypatch.delenv("COLUMNS", raising=False)
+    rank = replace(standing(0, WAITS), argv=("python", "x" * 500))
+    launcher = replace(rank, rank=None, part=ProcessRole.LAUNCHER)
+    assert len(last_line_of([launcher])) > 500
+    monkeypatch.setenv("COLUMNS", "60")
+    assert len(last_line_of([launcher])) == 60
+
+
+def last_line_of(standings: list[ProcessStack]) -> str:
+    screen = TextTree(cwd="/job", width=stacks.screen_width(), colour=False)
+    return lines_of(standings, screen, seconds=1.0, looks=2, world_size=None)[-1]

@@ -226,15 +226,16 @@ def test_a_failure_class_explains_all_that_lead_to_it(tmp_path: Path) -> None:
     ]
 
 
-def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path) -> None:
-    command = " ".join(f"'{word}'" for word in [sys.executable, "-m", "probe_runner", "explain", "--list"])
+def test_a_reader_that_goes_away_gets_no_traceback_and_a_code_that_is_no_verdict(tmp_path: Path) -> None:
     (tmp_path / "probe_runner.py").write_text("from diagnostics.cli import main\nmain()\n")
+    reading, writing = os.pipe()
+    os.close(reading)
     done = subprocess.run(
-        ["bash", "-c", f"{command} | true; echo ${{PIPESTATUS[0]}}"],
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=DEADLINE_S,
+        [sys.executable, "-m", "probe_runner", "explain", "--list"],
+        cwd=tmp_path, env=environment(), stdout=writing, stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S,
     )  # fmt: skip
-    assert done.stderr == ""
-    assert done.stdout.strip() in {"0", "1"}  # 0 where all was written before the reader left
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
 # The guard
@@ -293,6 +294,15 @@ def test_ctrl_c_while_a_command_is_loaded_is_told_too(capsys: pytest.CaptureFixt
 
     assert guarded(load, "loading", []) == 130
     assert capsys.readouterr().err == "interrupted by Ctrl-C\n"
+
+
+def test_a_step_of_another_command_leaves_it_to_that_one_to_say_what_stopped_both(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert guarded(lambda: failing(KeyboardInterrupt()), "step", [], is_step=True) == 130
+    assert capsys.readouterr().err == "\n"  # click ends the line in which a terminal shows ^C
+    assert guarded(lambda: failing(DoctorError("no such thing")), "step", [], is_step=True) == 1
+    assert capsys.readouterr().err == "error: no such thing\n"
 
 
 @pytest.fixture(autouse=True)
@@ -463,7 +473,7 @@ def test_a_stop_in_the_middle_leaves_a_report_and_no_orphan(
     assert process.returncode == code
     assert timeless(out) == ["ok    P101  2 ranks on auto", ""]
     assert timeless(err)[1:] == [
-        "2 checks, nothing found, 1 skipped (0.0 s)",
+        "interrupted after 1 of 2 checks, nothing found, 1 skipped (0.0 s)",
         "report: reports/TIME-preflight/report.md",
         *([""] if "" in timeless(err) else []),
         f"interrupted by {name}",

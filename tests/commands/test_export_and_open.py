@@ -35,6 +35,7 @@ def test_a_run_is_exported_in_every_format_that_has_a_place_for_it(folder: Path)
     )
     names = sorted(path.name for path in (folder / "traces").iterdir())
     assert names == ["trace-chrome.json", "trace-otlp.json", "trace.jsonl", "trace.perfetto-trace"]
+    assert "--data @traces/trace-otlp.json http" in found.stdout
     assert "ValueError: <b>bad</b> batch" in (folder / "traces" / "trace.jsonl").read_text()
 
 
@@ -47,6 +48,14 @@ def test_the_latest_page_is_opened_and_its_path_is_printed(folder: Path) -> None
 
 def test_a_folder_without_a_page_or_a_record_says_so(folder: Path, tmp_path: Path) -> None:
     assert doctor("open", cwd=tmp_path).stderr.startswith(f"error: no report.html below {tmp_path}/reports\n")
-    assert doctor("open", str(tmp_path), cwd=folder).returncode == 2
+    without = doctor("open", str(tmp_path), cwd=folder)
+    assert (without.returncode, without.stderr) == (
+        2,
+        f"error: {tmp_path} holds no report.html\n  name the folder of a report: reports/<time>-run/\n",
+    )
+    (tmp_path / "left" / "record").mkdir(parents=True)  # of a doctor that was killed
+    assert doctor("open", "left", cwd=tmp_path).stderr == (
+        "error: left holds no report.html\n  have it made: ups-doctor diagnose left\n"
+    )
     assert doctor("export", "reports/r-run", cwd=folder).stderr.startswith("error: no format named\n")
     assert doctor("export", "nowhere", "--otel", cwd=folder).returncode == 2

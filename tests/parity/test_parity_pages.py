@@ -12,6 +12,7 @@ from diagnostics.parity import page, words
 from diagnostics.parity.engine import Parity, explained
 from diagnostics.parity.measured import Measured
 from diagnostics.parity.request import Form, ParityRequest, precision_of
+from diagnostics.parity.runs import what_was_raised
 
 REQUEST = ParityRequest(form=Form.SCRIPT, name="train.py", python="python", argv=("python", "train.py", "--lr", "1"))
 SCALED = {"factor": 2.0, "residual": 1e-15, "by_parameter": {"layer.weight": {"factor": 2.0, "residual": 1e-15}}}
@@ -128,3 +129,13 @@ def test_where_its_page_cannot_be_written_the_last_line_says_why(tmp_path: Path)
     )
     assert said == "report: PLACE/report.md"
     assert told == "report: PLACE/report.md (no report.html: cannot write PLACE/report.html: the disk is full)"
+
+
+def test_what_ended_a_rank_is_the_beginning_of_what_was_raised_and_not_the_last_line_of_its_advice() -> None:
+    raised = "RuntimeError: Expected to have finished reduction in the prior iteration before starting a new one."
+    told = f"Traceback (most recent call last):\n  File a.py\n{raised}\nParameter indices: 2 3\n In addition, set X\n"
+    assert what_was_raised(told) == raised
+    assert what_was_raised(f"ValueError: first\n{told}") == raised
+    assert what_was_raised("killed by the system\n\n") == "killed by the system"
+    assert what_was_raised("") == "it said nothing"
+    assert len(what_was_raised(f"{raised} {'and so on ' * 99}")) <= 200

@@ -145,6 +145,27 @@ def test_on_a_narrow_terminal_the_first_line_goes_on_below_and_loses_nothing() -
     assert summary_lines(CRASH, "report: r", width=5)[-2:] == ["         model.py:31 calls", "  report: r"]
 
 
+def test_a_narrow_terminal_gets_a_reason_to_its_end_in_a_line_more() -> None:
+    reason = "Rank 1 waits in barrier() at train.py:48; rank 0 waits in all_reduce(24, Float) of C++ at train.py:52: "
+    hung = replace(CRASH, root_cause=f"{reason}none of them can ever go on")
+    assert summary_lines(hung, "report: r", width=80)[-6:-2] == [
+        "  line   model.py:31:  return attend(x)",
+        "  why    Rank 1 waits in barrier() at train.py:48; rank 0 waits in",
+        "         all_reduce(24, Float) of C++ at train.py:52: none of them can ever go",
+        "         on",
+    ]
+    endless = summary_lines(replace(CRASH, root_cause=reason * 9, fix=reason * 9), "report: r", width=80)
+    assert (len(endless), endless[-2][-4:], endless[-1]) == (MAX_LINES, " ...", "  report: r")
+
+
+def test_the_note_of_a_job_that_was_interrupted_is_read_to_its_end_on_a_narrow_terminal() -> None:
+    note = "SIGINT at 22.6 s ended the job while it went on; until then nothing was found that is wrong with it"
+    assert summary_lines(replace(HEALTHY, notes=(note,)), "report: r", width=80)[1:-1] == [
+        "  note   SIGINT at 22.6 s ended the job while it went on; until then nothing was",
+        "         found that is wrong with it",
+    ]
+
+
 def test_a_healthy_job_gets_two_lines() -> None:
     assert summary_lines(HEALTHY, "report: r/report.md") == [
         "ups-doctor: The job ended well.",

@@ -30,6 +30,7 @@ def test_the_table_names_each_run_and_the_code_says_that_one_died(tmp_path: Path
     jsonl(tmp_path, "well", 5, lr=0.1)
     done = run(made_old(tmp_path))
     assert (done.returncode, table(done.stdout), done.stderr) == (0, [("well", "unknown")], "")
+    assert done.stdout.splitlines()[-1].startswith("1 run: 1 unknown (")
     bad = run(next((FILES / "wandb").glob("*-raises-late")))
     assert (bad.returncode, table(bad.stdout)) == (1, [("raises-late", "crashed")])
     good = run(next((FILES / "wandb").glob("*-well-alone")))

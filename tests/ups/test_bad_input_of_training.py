@@ -258,3 +258,31 @@ def test_a_run_whose_data_have_become_others_is_not_gone_on_with_and_one_whose_f
     )
     assert said[-1] == "  put the file back, or start another run: --set output.dir=..."
     assert files(tmp_path / "run") == before
+
+
+def test_an_output_folder_that_cannot_be_made_is_told_before_a_rank_is_started(tmp_path: Path) -> None:
+    write_data(tmp_path)
+    (tmp_path / "taken").write_text("")
+    for place, there in (("taken", "taken"), ("taken/run", "taken")):
+        code, said = refused(tmp_path, "--set", f"output.dir={tmp_path}/{place}")
+        assert (code, said) == (
+            2,
+            [
+                f"error: output.dir is DIR/{place}, and DIR/{there} is no folder",
+                "  name another: --set output.dir=DIR",
+            ],
+        )
+
+
+def test_a_folder_that_is_there_or_can_be_made_is_no_fault(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "a" / "b"):
+        RunFolder(place).check_place()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_is_told(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(DoctorError, match="nothing can be written into") as told:
+        RunFolder(tmp_path / "run").check_place()
+    assert told.value.exit_code == 2

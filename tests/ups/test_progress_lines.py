@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 
 from ups import progress
+from ups.commands import train
+from ups.config import DataConfig, UpsConfig
+from ups.launch import watched
+from ups.launch.run import Request
 from ups.progress import Display, Speed
 
 
@@ -60,3 +67,21 @@ def test_quiet_says_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 def test_long_times_are_written_in_hours() -> None:
     speed = Speed(samples_per_s=1234.4, data_wait=0.004, memory_bytes=0, eta_s=2 * 86400 + 61)
     assert str(speed) == "1234 samples/s  data wait 0%  0.0 GiB  48:01:01 left"
+
+
+@pytest.mark.parametrize(
+    ("log", "words"), [("quiet", ["--quiet"]), ("json", ["--log", "json"]), ("plain", ["--log", "plain"]), ("auto", [])]
+)
+def test_the_watched_training_shows_what_was_asked_for_in_words_that_the_command_knows(
+    log: Any, words: list[str]
+) -> None:
+    request = Request(
+        config=UpsConfig(data=DataConfig(task="advection1d")),
+        path=Path("c.yaml"), overrides=(), stages=("operator", "steady"), log=log,
+    )  # fmt: skip
+    given = watched.argv(request)[4:]
+    assert given == ["c.yaml", *words, "--no-preflight", "--no-doctor"]
+    known = train.command.make_context("train", list(given)).params
+    assert ("quiet" if known["quiet"] else known["log"]) == log
+    with pytest.raises(click.BadParameter):
+        train.command.make_context("train", ["c.yaml", "--log", "quiet"])

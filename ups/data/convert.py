@@ -19,8 +19,8 @@ import numpy as np
 
 from ups.data.pde.equations import Equation, equation
 from ups.data.pdebench_file import new_file
-from ups.data.torch_reason import torch_reason
-from ups.errors import ConfigError, DataError
+from ups.data.torch_reason import begins_as_saved, torch_reason
+from ups.errors import ConfigError, DataError, ForeignFileError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +77,14 @@ def _loaded(path: Path) -> dict[str, Any]:
     try:
         table = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen types for a damaged or hostile file
-        raise DataError(
+        refused = DataError if begins_as_saved(path) else ForeignFileError
+        raise refused(
             f"{path} cannot be read as tensors saved by torch: {torch_reason(error)}",
             hint=f"ups-doctor scan-cache {path}",
         ) from error
     if not isinstance(table, dict) or not all(torch.is_tensor(table.get(name)) for name in ("x", "y")):
         there = sorted(map(str, table)) if isinstance(table, dict) else type(table).__name__
-        raise DataError(f"{path} must hold a dictionary with tensors 'x' and 'y', it holds {there}")
+        raise ForeignFileError(f"{path} must hold a dictionary with tensors 'x' and 'y', it holds {there}")
     try:
         return {name: value.detach().numpy() for name, value in table.items() if torch.is_tensor(value)}
     except (RuntimeError, TypeError, NotImplementedError) as error:  # sparse, without storage, or a type of torch's own

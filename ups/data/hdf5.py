@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ups.errors import DataError, from_os_error
+from ups.errors import DataError, ForeignFileError, from_os_error
 
 PDEBENCH = "https://doi.org/10.18419/darus-2986"
 
@@ -42,7 +42,7 @@ def unreadable(path: Path, error: OSError) -> DataError:
             hint="copy or download it again, or make it again with ups data generate --overwrite",
         )
     if "file signature not found" in text:
-        return DataError(f"{path} is not an HDF5 file", hint=f"look at its first bytes: head -c 64 {path} | xxd")
+        return ForeignFileError(f"{path} is not an HDF5 file", hint=f"look at its first bytes: head -c 64 {path} | xxd")
     if error.errno:
         refused = from_os_error(error, action="cannot read", path=path)
         return DataError(refused.message, hint=refused.hint)

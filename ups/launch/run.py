@@ -156,6 +156,7 @@ def check(request: Request, nproc: int) -> None:
     gpus = config.training.backend != "gloo" and visible_gpus() > 0
     ours = not os.environ.get("TORCHELASTIC_RUN_ID")
     check_configuration(config, request.stages, nproc, gpus=gpus, port=config.training.port if ours else None)
+    folder.check_place()
     if request.resume:
         folder.check_unchanged(request.config)
     else:

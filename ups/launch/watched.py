@@ -35,7 +35,9 @@ def argv(request: Request) -> list[str]:
         words.append("--resume")
     if request.nproc is not None:
         words += ["--nproc", str(request.nproc)]
-    if request.log != "auto":
+    if request.log == "quiet":
+        words.append("--quiet")
+    elif request.log != "auto":
         words += ["--log", request.log]
     if request.max_restarts:
         words += ["--max-restarts", str(request.max_restarts)]

@@ -51,11 +51,14 @@ def enter(
             shutil.copyfile(checkpoint, temporary)
             temporary.replace(promoted)
             place = f"the best of {len(others) + 1}, promoted to {promoted}"
-            return f"nRMSE {error:.3g}: {place}", (board, promoted)
+            return f"nRMSE {error:.3g} of one step by {stage}: {place}", (board, promoted)
     except OSError as refused:
         raise from_os_error(refused, action="cannot write the leaderboard", path=board) from refused
     ahead = sum(float(one["nrmse"]) <= error for one in others)
-    return f"nRMSE {error:.3g}: {ahead} of {len(others)} others are better, the best {best:.3g}", (board,)
+    return (
+        f"nRMSE {error:.3g} of one step by {stage}: {ahead} of {len(others)} others are better, the best {best:.3g}",
+        (board,),
+    )
 
 
 def problem_of(numbers: dict[str, Any]) -> dict[str, Any]:

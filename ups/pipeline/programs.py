@@ -13,8 +13,8 @@ from types import FrameType
 from ups.errors import UpsError
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-UPS = ("-c", "from ups.cli import main; main()")
-DOCTOR = ("-c", "from diagnostics.cli import main; main()")
+UPS = ("-c", "from ups.cli import main; main(is_step=True)")
+DOCTOR = ("-c", "from diagnostics.cli import main; main(is_step=True)")
 
 
 class StepFailedError(UpsError):

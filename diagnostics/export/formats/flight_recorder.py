@@ -18,7 +18,7 @@ from diagnostics.export.flat_events import nanoseconds
 
 FORMAT = "flight-recorder"
 HELP = "dumps of torch's flight recorder: flight-recorder/rank_0 ..."
-OPENS = "torchfrtrace --prefix rank_ flight-recorder"
+OPENS = "torchfrtrace --prefix rank_ DIR/flight-recorder"
 
 VERSION = "2.10"
 BACKENDS = {"nccl", "gloo", "xccl", "rccl", "hccl"}

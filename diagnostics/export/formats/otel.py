@@ -15,7 +15,7 @@ from diagnostics.export.flat_events import Value, nanoseconds, spans_of
 
 FORMAT = "otel"
 HELP = "OpenTelemetry spans as OTLP JSON: trace-otlp.json"
-OPENS = "curl -H 'content-type: application/json' --data @trace-otlp.json http://localhost:4318/v1/traces"
+OPENS = "curl -H 'content-type: application/json' --data @DIR/trace-otlp.json http://localhost:4318/v1/traces"
 
 INTERNAL, ERROR = 1, 2
 

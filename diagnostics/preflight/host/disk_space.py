@@ -38,8 +38,9 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
         if finding is not None:
             findings.append(finding)
     least = min(free, key=lambda path: free[path])
+    others = f", the fullest of {len(free)} folders" if len(free) > 1 else ""
     return ProbeResult(
-        title=f"{format_bytes(free[least])} free at {least}, the fullest of {len(free)} folders",
+        title=f"{format_bytes(free[least])} free at {least}{others}",
         findings=tuple(findings),
         measured={f"free_bytes {path}": count for path, count in free.items()},
     )

@@ -13,8 +13,12 @@ from ups.errors import ConfigError, UpsError
 from ups.pipeline.artefacts import read_back
 from ups.pipeline.engine import Choice, Experiment, Made, Step, run
 from ups.pipeline.leaderboard import enter
+from ups.pipeline.steps import final, leaderboard
 
 NAMES = ("first", "second", "third")
+PROBLEM = {
+    "task": "advection1d", "parameters": {"beta": 0.4}, "grid": [32], "frames": 4, "split": "test", "samples": 1,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -114,21 +118,36 @@ def test_a_file_that_is_not_what_its_name_says_is_told(tmp_path, name, content, 
 def test_the_best_of_a_problem_is_promoted_and_one_checkpoint_is_entered_once(experiment, tmp_path):
     pipeline = dataclasses.replace(experiment.config.pipeline, leaderboard=tmp_path / "board" / "leaderboard.jsonl")
     config = dataclasses.replace(experiment.config, pipeline=pipeline)
-    numbers = {
-        "task": "advection1d",
-        "parameters": {"beta": 0.4},
-        "grid": [32],
-        "frames": 4,
-        "split": "test",
-        "samples": 1,
-    }
+    numbers = PROBLEM
     promoted = tmp_path / "board" / "promoted" / "advection1d-beta0.4-32-4frames-1samples.pt"
     for content, error in ((b"good", 0.1), (b"worse", 0.2), (b"good", 0.1), (b"best", 0.05)):
         checkpoint = tmp_path / "c.pt"
         checkpoint.write_bytes(content)
         said, _ = enter(config, checkpoint, numbers, "operator", error)
         assert promoted.read_bytes() == (b"best" if error < 0.1 else b"good")
-    assert said == f"nRMSE 0.05: the best of 3, promoted to {promoted}"
+    assert said == f"nRMSE 0.05 of one step by operator: the best of 3, promoted to {promoted}"
     assert len(pipeline.leaderboard.read_text().splitlines()) == 3
     enter(config, checkpoint, numbers | {"grid": [64]}, "operator", 0.9)
     assert len(list(promoted.parent.iterdir())) == 2
+
+
+def test_a_stage_that_validation_chose_is_told_from_the_one_that_the_test_split_shows_to_be_better(
+    experiment, tmp_path
+):
+    pipeline = dataclasses.replace(experiment.config.pipeline, leaderboard=tmp_path / "board" / "leaderboard.jsonl")
+    experiment = dataclasses.replace(experiment, config=dataclasses.replace(experiment.config, pipeline=pipeline))
+    for folder, operator, diffusion in (("gate", 0.3, 0.2), ("evaluation", 0.25, 0.28)):
+        (experiment.folder / folder).mkdir(parents=True)
+        numbers = PROBLEM | {"one_step": {"model": {"nRMSE": operator}, "diffusion": {"nRMSE": diffusion}}}
+        (experiment.folder / folder / "evaluation.json").write_text(json.dumps(numbers))
+    last = final(experiment.config)
+    last.parent.mkdir(parents=True)
+    last.write_bytes(b"")
+    promoted = tmp_path / "board" / "promoted" / "advection1d-beta0.4-32-4frames-1samples.pt"
+    said = f"nRMSE 0.28 of one step by diffusion: the best of 1, promoted to {promoted}"
+    assert leaderboard(experiment).said == (
+        f"{said} (diffusion was the best on validation; of the test split operator has 0.25, which chooses none)"
+    )
+    agreeing = numbers | {"one_step": {"model": {"nRMSE": 0.25}, "diffusion": {"nRMSE": 0.2}}}
+    (experiment.folder / "evaluation" / "evaluation.json").write_text(json.dumps(agreeing))
+    assert "on validation" not in leaderboard(experiment).said
