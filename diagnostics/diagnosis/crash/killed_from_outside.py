@@ -28,7 +28,7 @@ from diagnostics.dynamic.job.evidence import (
     source_evidence,
 )
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole, SignalSent
-from diagnostics.dynamic.job.signal_senders import frames_of, sender_of
+from diagnostics.dynamic.job.signal_senders import alarms_of, frames_of, sender_of
 from diagnostics.dynamic.launch.kill_commands import KillCommand, kill_command
 
 CODE = "D221"
@@ -99,15 +99,21 @@ def _of_process(job: Job, process: JobProcess) -> Match | None:
     evidence = [end_evidence(process), *output_evidence(process)]
     if slurm:
         evidence.append(Evidence(source="Slurm", observed=slurm[0]))
+    alarms = list(alarms_of(job, process)) if number == signal.SIGALRM else []
+    if alarms:
+        meaning = f"the alarm that {alarms[0]} sets rang where no handler was set"
+        fix = "take the alarm back on every way out, before its handler is taken away: signal.setitimer(..., 0)"
     return blamed(
         job,
         [process],
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{sentence(names_of([process]))} was ended by {signal_name(number)} from outside: {meaning}",
+        title=f"{sentence(names_of([process]))} was ended by {signal_name(number)}"
+        f"{'' if alarms else ' from outside'}: {meaning}",
         evidence=evidence,
         fix=Fix(text=fix),
+        locations=distinct(alarms),
         confidence=Confidence.CONFIRMED if confirmed else Confidence.LIKELY,
         generic=True,
     )

@@ -860,3 +860,22 @@ def test_an_error_that_the_call_itself_tells_is_no_failed_kernel(text: str) -> N
         code=1, raised=(raised(LATE.replace("CUDA error: device-side assert triggered", text), "a:1"),)
     )
     assert cuda_kernel_fails.match(a_job(told_at_once)) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("signal.setitimer(signal.ITIMER_REAL, seconds)", ("train.py:2",)),
+        ("signal.alarm(self.limit)", ("train.py:2",)),
+        ("signal.alarm(0)", ()),
+        ("signal.setitimer(signal.ITIMER_REAL, 0)", ()),
+    ],
+)
+def test_an_alarm_that_nobody_took_back_is_told_where_it_is_set(
+    line: str, lines: tuple[str, ...], tmp_path: Path
+) -> None:
+    one = a_process(signal=14, argv=("python", "train.py"), cwd=str(tmp_path))
+    found = killed_from_outside.match(a_job(one, cwd=tmp_path, files={"train.py": f"import signal\n{line}\n"}))
+    assert told(found) == ("killed-externally", (0,), lines)
+    assert found is not None
+    assert ("from outside" in found.finding.title) is not bool(lines)
