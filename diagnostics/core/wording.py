@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 LAST_LINES = 8
+_PROBLEM = re.compile(r"\b(?:\w{0,40}error|fatal|critical)(?:\[\w{1,20}\])?\s?:", re.IGNORECASE)
 
 
 def format_bytes(count: float) -> str:
@@ -34,6 +36,12 @@ def last_lines(text: str, count: int = LAST_LINES) -> str:
 def last_line(text: str) -> str:
     """Returns the last line that is not empty."""
     return last_lines(text, 1).strip()
+
+
+def problem_line(text: str) -> str:
+    """Returns the latest of the last lines that says "error:" or the like, else the last one: hints come behind."""
+    lines = last_lines(text).splitlines()
+    return next((line.strip() for line in reversed(lines) if _PROBLEM.search(line)), last_line(text))
 
 
 def sentence_of(stderr: str) -> str:

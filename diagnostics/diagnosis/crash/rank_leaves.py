@@ -15,7 +15,7 @@ import ast
 from diagnostics.core.findings import Confidence, Fix
 from diagnostics.core.frame import Frame
 from diagnostics.core.frames import user_frames
-from diagnostics.core.wording import distinct, last_line, sentence
+from diagnostics.core.wording import distinct, last_line, problem_line, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.refused_options import EXIT_CODE, refused_options
@@ -77,8 +77,8 @@ def _match(job: Job, process: JobProcess) -> Match:
     frames = user_frames(event.path, agent_folder=folder) if event is not None else ()
     written = written_by(job, process)
     refused = refused_options(written) if process.end.exit_code == EXIT_CODE else None
-    said = refused.line if refused is not None else last_line(written)
-    if not frames and (raising := _raise_of(job, process, said)) is not None:
+    said = refused.line if refused is not None else problem_line(written)
+    if not frames and (raising := _raise_of(job, process, last_line(written))) is not None:
         frames = (raising,)
     caught = _caught_before(process, event) if refused is None else None  # argparse's own, of which that line tells
     before = locations_of(job, of_raised(job, process, caught)) if caught is not None else ()

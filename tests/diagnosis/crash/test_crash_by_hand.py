@@ -582,6 +582,17 @@ def test_an_exit_with_a_code_is_told_at_its_line() -> None:
 SEEN_WHY = "see why the program leaves at train.py:30; an exception that is let through names its own line"
 
 
+def test_a_hint_behind_the_error_is_not_told_in_its_place() -> None:
+    left = agent(event("sys.exit", "", "train.py:30", value=1))
+    said = "reading\nError: cannot write to out: Permission denied\nhint: see who owns it: ls -ld out\n"
+    found = rank_leaves.match(a_job(a_process(code=1, agent=left, stderr=said)))
+    assert found is not None
+    assert found.finding.title.endswith("at train.py:30: Error: cannot write to out: Permission denied")
+    plain = rank_leaves.match(a_job(a_process(code=1, agent=left, stderr="reading\nno samples in out\n")))
+    assert plain is not None
+    assert plain.finding.title.endswith("at train.py:30: no samples in out")
+
+
 @pytest.mark.parametrize(
     ("code", "said", "remedy"),
     [
