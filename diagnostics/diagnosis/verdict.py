@@ -61,8 +61,9 @@ def arbitrate(job: Job, matches: Sequence[Match]) -> Diagnosis:
 
 
 def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:
-    roots = sorted(_without_generic_doubles([one for one in matches if one.is_root]), key=order_of)
-    cascades = sorted((one for one in matches if not one.is_root), key=order_of)
+    first_ones = [one for one in matches if one.is_root and (one.outcome in _FAILURES or not _failed(job))]
+    roots = sorted(_without_generic_doubles(first_ones), key=order_of)
+    cascades = sorted((one for one in matches if one not in first_ones), key=order_of)
     if not roots:
         return _unmatched(job, cascades)
     first = roots[0]
@@ -72,6 +73,11 @@ def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:
         first=first,
         others=(*roots[1:], *cascades),
     )
+
+
+def _failed(job: Job) -> bool:
+    """Whether the job stood still or failed by itself: how it trained until then is not what became of it."""
+    return stood_still(job) or (job.failed and not job.facts.asked_to_end)
 
 
 def exit_of(job: Job, decision: Diagnosis, *, strict: bool = False, stopped: bool = False) -> Exit:

@@ -50,6 +50,16 @@ def test_a_crash_is_told_before_what_was_slow_or_wrong() -> None:
     assert order(wrong, crash) == ["D201", "D501"]
 
 
+def test_how_a_job_trained_is_not_why_it_failed_and_takes_no_crash_away() -> None:
+    crash = a_match("D221", "killed-externally", generic=True)
+    wrong = a_match("D535", "gradients-not-synchronised", outcome=WRONG)
+    assert order(wrong, crash) == ["D221", "D535"]
+    alone = arbitrate(a_job(a_process(code=1)), [wrong])
+    assert alone == Diagnosis(outcome=CRASH, failure_class="unknown", first=None, others=(wrong,))
+    well = arbitrate(a_job(a_process(), code=0), [wrong])
+    assert (well.outcome, well.first) == (WRONG, wrong)
+
+
 def test_a_cascade_alone_leaves_the_verdict_unknown() -> None:
     cascade = a_match("D203", role=Role.CASCADE)
     decision = arbitrate(a_job(a_process(code=1)), [cascade])

@@ -85,8 +85,8 @@ def _of_group(job: Job, found: Replicas) -> Iterator[Unsynchronised]:
         if gap is not None and (measured or gap not in (SyncGap.LEFT_ALONE, SyncGap.SECOND_MODEL)):
             by_gap.setdefault(gap, []).append(index)
     sure = not by_gap or not may_yet_exchange(job, found)
-    if not sure and job.facts.exit_code is None and job.facts.signal is None:
-        return  # it runs: that call may come
+    if not sure and (job.failed or (job.facts.exit_code is None and job.facts.signal is None)):
+        return  # it runs, or was cut short: that call may come, or would have
     for gap, tensors in by_gap.items():
         yield Unsynchronised(
             found=found, gap=gap, tensors=tuple(tensors), wrapper=found.wrapper_of(tensors[0]), measured=measured,
