@@ -127,8 +127,14 @@ class ParameterPrints:
     marks: tuple[Mark, ...] = ()
 
     def of_optimizer(self, optimizer: int) -> tuple[Look, ...]:
-        """The looks at one optimizer."""
-        return tuple(look for look in self.looks if look.model.optimizer == optimizer)
+        """The looks at one optimizer, since it has held the parameters of the last one: their indices are alike."""
+        looks = [look for look in self.looks if look.model.optimizer == optimizer]
+        last = looks[-1].model if looks else None
+        return tuple(
+            look
+            for look in looks
+            if last is not None and (look.model.names, look.model.shapes) == (last.names, last.shapes)
+        )
 
     def marks_of(self, kind: type[Told]) -> tuple[Told, ...]:
         """The marks of one kind."""

@@ -554,3 +554,23 @@ def test_what_one_broadcast_made_equal_and_nothing_averages_is_told_with_the_lin
         "train.py:8",
     )
     assert said(*first, call("all_reduce", "4x3", 6, 11), *LOSSES) == ()
+
+
+def test_parameters_that_an_optimizer_was_given_later_are_compared_from_then_on(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("p.requires_grad = False\nddp = DDP(net)\np.requires_grad = True\n")
+    whole = ranks(same, same, other=(own, kept), model=replace(MODEL, wrapper=(1, -1)), folder=tmp_path)
+
+    def before(look: Look) -> Look:
+        first = replace(look.model, names=look.model.names[:1], shapes=look.model.shapes[:1])
+        return replace(look, model=first, values=look.values[:1], gradients=look.gradients[:1])
+
+    grown = tuple(
+        replace(one, prints=replace(one.prints, looks=tuple(
+            before(look) if look.step < LATE else look for look in one.prints.looks
+        )))
+        for one in whole.ranks
+    )  # fmt: skip
+    assert [len(one.prints.of_optimizer(0)) for one in grown] == [3, 3]
+    job = replace(whole, ranks=grown, processes=grown)
+    said = {one.CODE: match.locations for one in SIGNATURES if (match := one.match(job)) is not None}
+    assert said == {"D522": ("train.py:3", "train.py:4", "train.py:8")}
