@@ -52,7 +52,7 @@ def match(job: Job) -> Match | None:
         [one.process for one in found],
         code=CODE,
         name=NAME,
-        failure_class="wrong-schedule" if mark.scheduler in DECAYS else CLASS,
+        failure_class="wrong-schedule" if mark.scheduler in DECAYS or often else CLASS,
         title=f"The learning rate is {_gone(mark)} from step {mark.first} of {total} on, after {mark.peak:g} at most: "
         f"these steps change nothing{_why(mark, often)}",
         evidence=[
