@@ -1,0 +1,2 @@
+from .configuration import CaptionConfig
+from .captioner import CaptionerForCausalLM
