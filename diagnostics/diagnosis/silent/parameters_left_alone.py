@@ -33,7 +33,7 @@ CLASS = "gradients-not-synchronised"
 EXAMINES = AppliesTo.ANY
 WHILE_RUNNING = True
 
-_UNFROZEN = re.compile(r"requires_grad\s*=(?!\s*False|=)|requires_grad_\((?!\s*False)|\bunfreeze\w*\(")
+_UNFROZEN = re.compile(r"requires_grad\s*=(?!\s*False|=)|requires_grad_\((?!\s*False)|(?<!def )\bunfreeze\w*\(")
 
 
 def match(job: Job) -> Match | None:
