@@ -20,12 +20,11 @@ What it cannot see: entrypoints that only a pod or a compose file names, and pro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from diagnostics.audit.rule import ExplanationStep, Violation
-from diagnostics.audit.signals.batch_signal import traps
+from diagnostics.audit.signals.batch_signal import handled, traps
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files import dockerfile
 from diagnostics.static.launch_files.command_locations import place
@@ -54,9 +53,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             found = training(ran, file, project)
             if found is None or found.program is None or ran.words[0] == "exec" or ran.outer is not None:
                 continue
-            row = next((number for number, text in enumerate(found.program.lines, 1)
-                        if re.search(r"\bSIGTERM\b", text) and "signal(" in text), 0)  # fmt: skip
-            if not row:
+            answer = handled("TERM", found.program, project)
+            if answer is None:
                 continue
             line, column = place(file, ran)
             yield Violation(
@@ -68,7 +66,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 fix=f"exec {ran.words[0]} ...",
                 steps=(
                     ExplanationStep(place=named[0].place(named[1]), text="the first process of the container"),
-                    ExplanationStep(place=found.program.place(row), text="the program would answer SIGTERM"),
+                    ExplanationStep(place=answer[0].place(answer[1]), text="the program would answer SIGTERM"),
                 ),
                 confidence=Confidence.LIKELY,
             )

@@ -21,11 +21,10 @@ What it cannot see: traps in files that the script sources, and handlers that a 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import ExplanationStep, Violation
-from diagnostics.audit.signals.batch_signal import head, sent, traps
+from diagnostics.audit.signals.batch_signal import handled, head, sent, traps
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
@@ -47,14 +46,12 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         signal = sent(script)
         if not signal or any(one.words[:1] == ("trap",) and traps(one, signal) for one in script.commands):
             continue
-        handles = re.compile(rf"\bSIG{signal}\b")
         for ran in script.commands:
             found = training(ran, file, project)
             if found is None or found.program is None or ran.words[0] == "exec":
                 continue
-            row = next((number for number, text in enumerate(found.program.lines, 1)
-                        if handles.search(text) and "signal(" in text), 0)  # fmt: skip
-            if not row:
+            answer = handled(signal, found.program, project)
+            if answer is None:
                 continue
             yield Violation(
                 file=file,
@@ -64,7 +61,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 fix=f"--signal={signal}@..., which goes to the steps that srun starts; or a trap that passes it on",
                 steps=(
                     ExplanationStep(place=file.place(place(file, ran)[0]), text="the training, a child of the shell"),
-                    ExplanationStep(place=found.program.place(row), text=f"its handler for {signal}"),
+                    ExplanationStep(place=answer[0].place(answer[1]), text=f"its handler for {signal}"),
                 ),
                 confidence=Confidence.LIKELY,
             )

@@ -89,26 +89,28 @@ def _written(node: ast.AST, function: Function, project: Project) -> tuple[str, 
 
 def _grows(name: str, value: ast.expr, function: Function, project: Project) -> tuple[ast.expr, Function] | None:
     """Returns the product or limit that a setting and a step counter are in together, where nothing else is."""
+    value = _behind(value, function)
+    given = [(value, function)]
     if isinstance(value, ast.Call) and (targets := project.targets(value, function)):
-        given = [(node.value, one) for one in targets for node in one.nodes_of(ast.Return)
+        given = [(_behind(node.value, one), one) for one in targets for node in one.nodes_of(ast.Return)
                  if isinstance(node, ast.Return) and node.value is not None]  # fmt: skip
-    else:
-        given = [(value, function)]
-    if len(given) != 1:
-        return None
-    made, where = given[0]
-    seen = set(_read(made, where, project, _DEPTH))
-    if "other" in seen or "counter" not in seen or name not in seen or _is_ratio(made, where, project):
-        return None
-    for one in ast.walk(made):
-        joins = (isinstance(one, ast.BinOp) and isinstance(one.op, (ast.Mult, ast.Div, ast.Pow))) or (
-            isinstance(one, ast.Call) and last_name(one.func) in _LIMITS
-        )
-        if joins and isinstance(one, (ast.BinOp, ast.Call)):
-            held = set(_read(one, where, project, _DEPTH))
-            if name in held and "counter" in held:
+    for made, where in given:
+        seen = set(_read(made, where, project, _DEPTH))
+        if "other" in seen or "counter" not in seen or name not in seen or _is_ratio(made, where, project):
+            continue
+        for one in ast.walk(made):
+            joins = (isinstance(one, ast.BinOp) and isinstance(one.op, (ast.Mult, ast.Div, ast.Pow))) or (
+                isinstance(one, ast.Call) and last_name(one.func) in _LIMITS
+            )
+            if joins and {name, "counter"} <= set(_read(one, where, project, _DEPTH)):
                 return made, where
     return None
+
+
+def _behind(value: ast.expr, function: Function) -> ast.expr:
+    """Returns what a local name is set to: `lr = group["lr"] * ...; group["lr"] = lr`."""
+    held = function.assigned.get(value.id, ()) if isinstance(value, ast.Name) else ()
+    return held[0] if len(held) == 1 else value
 
 
 def _read(value: ast.AST, function: Function, project: Project, depth: int) -> Iterator[str]:
