@@ -116,6 +116,8 @@ ARROWS = {
     "audit/checkpoints": "audit s/program s/dataflow s/torch_code s/execution s/executed/checkpoints",
     "audit/data": "audit s/program s/dataflow s/ordering s/torch_code",
     "audit/models": "audit s/program s/dataflow s/torch_code",
+    "audit/updates": "audit s/program s/dataflow s/torch_code s/launch_files",
+    "audit/signals": "audit s/program s/launch_files",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
     "editor": "audit s/program",
@@ -353,10 +355,11 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
                 if line.startswith("CODE = "):
                     folders[line[8:10]].add(path.parent.name)
     assert {code: found for code, found in folders.items() if len(found) > 1} == {
-        "A1": {"ordering", "setup", "data"},
+        "A1": {"ordering", "setup", "data", "updates"},
         "A2": {"collectives", "exchange"},
-        "A3": {"autograd", "models"},
+        "A3": {"autograd", "models", "updates"},
         "A4": {"devices", "checkpoints"},
+        "A6": {"launch", "signals"},
         "D9": {"randomness", "schedules", "source", "training", "updates"},
     }
 

@@ -171,3 +171,18 @@ def test_secrets_are_told_from_placeholders_references_and_names(
     name: str, value: str, expected: Confidence | None
 ) -> None:
     assert is_secret_literal(name, value) == expected
+
+
+def test_a_script_that_a_shell_reads_from_its_input_is_read_and_what_a_script_file_reads_there_is_not() -> None:
+    def behind(words: str) -> list[tuple[int, tuple[str, ...]]]:
+        return ran(f"srun {words} <<'END'\ntorchrun train.py\nEND\n")[1:]
+
+    read = [(2, ("torchrun", "train.py"))]
+    assert [behind(one) for one in ("bash", "bash -l", "bash -s", "bash -s -- 4", "bash -es 4")] == [read] * 5
+    assert [behind(one) for one in ("bash run.sh", "bash -e run.sh", "cat -s")] == [[]] * 3
+
+
+def test_a_launcher_in_a_variable_of_make_stands_in_the_recipe_itself_and_all_else_stays_a_variable() -> None:
+    text = "PYTHON ?= python3 -u\nOUT := runs\nRUN = $(PYTHON)\n\n"
+    text += "train:\n\t$(PYTHON) train.py --out $(OUT)\n\t$(RUN) x.py\n"
+    assert of_file(FileKind.MAKEFILE, text) == [(6, ("python3", "-u", "train.py", "--out", "${OUT}"), [])]

@@ -1,8 +1,9 @@
 """An iterator over parameters is gone through a second time, when it is empty.
 
 What it does: flags a name or attribute that holds `model.parameters()`, a `filter(...)` or a generator over parameters,
-and that is used again behind what has gone through it: an optimizer, clip_grad_norm_, a loop, a sum; and one that is
-made before a loop and gone through in each of its rounds.
+and that is used again behind what has gone through it: an optimizer, clip_grad_norm_, a loop, a sum; one that is made
+before a loop and gone through in each of its rounds; and one that is given to a function which goes through its
+parameter twice.
 
 Why it matters: an iterator gives its items once. Clipping over an empty one clips nothing and says that the norm is 0;
 a second optimizer raises that it got no parameters; an average over it never moves.
@@ -18,7 +19,7 @@ Good:
 
     params = [p for p in model.parameters() if p.requires_grad]
 
-What it cannot see: iterators that are handed to other functions, and those in lists and dicts.
+What it cannot see: iterators in lists and dicts.
 """
 
 from __future__ import annotations
@@ -45,9 +46,10 @@ CHECKLIST = "parameters that are used twice are in a list"
 _LAZY = frozenset(["filter", "map", "itertools.chain", "itertools.chain.from_iterable"])
 _COLLECTS = frozenset(["list", "tuple", "sum", "sorted", "max", "min", "any", "all", "set", "dict"])
 _PAIRS = frozenset(["zip", "enumerate", "reversed"])
-_CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "get_total_norm"])
+_CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grads_with_norm_", "get_total_norm"])
 _OPTIMIZER = re.compile(r"Adam|SGD|Lion|LAMB|Lamb|Adagrad|RMSprop|Adafactor|Adadelta|Muon")
 _PARAMETERS = re.compile(r"parameters\(")
+_USED = "goes through it"
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
@@ -68,8 +70,28 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         for name, values in function.assigned.items():
             if len(values) == 1 and name not in function.parameters and _is_iterator(values[0], function, project):
                 yield from _in_order(file, name, values[0], list(_uses(name, function, function)))
+        yield from _given(file, function, project)
     for kind in (one for one in file.all_statements if isinstance(one, ast.ClassDef)):
         yield from _of_object(file, kind, project)
+
+
+def _given(file: ProjectFile, function: Function, project: Project) -> Iterator[Violation]:
+    """Yields the second uses of a parameter for which a caller gives an iterator, and of which no list is made."""
+    for name in function.parameters[function.implied :]:
+        uses = list(_uses(name, function, function))
+        if len(uses) < 2 or not all(_is_item(one, name) for one in function.assigned.get(name, ())):
+            continue
+        for value, where in project.arguments(name, function):
+            if not project.file_with(where).is_test and _is_iterator(value, where, project):
+                for hit in _in_order(file, name, value, uses, where=project.file_with(where)):
+                    if any(one.text == _USED for one in hit.steps):
+                        yield hit
+                break
+
+
+def _is_item(value: ast.expr, name: str) -> bool:
+    """Whether a value is a list of one parameter: `parameters = [parameters]`, for a tensor that stands alone."""
+    return isinstance(value, (ast.List, ast.Tuple)) and len(value.elts) == 1 and _is(value.elts[0], name)
 
 
 def _is_iterator(value: ast.expr, function: Function, project: Project) -> bool:
@@ -116,11 +138,13 @@ def _is(value: ast.expr, name: str) -> bool:
     )
 
 
-def _in_order(file: ProjectFile, name: str, value: ast.expr, uses: list[_Use]) -> Iterator[Violation]:
+def _in_order(
+    file: ProjectFile, name: str, value: ast.expr, uses: list[_Use], where: ProjectFile | None = None
+) -> Iterator[Violation]:
     for at, one in enumerate(uses):
         first = next((each for each in uses[:at] if _comes_to(each, one, file)), None)
         if first is not None:
-            yield _hit(file, name, value, one, first)
+            yield _hit(file, name, value, one, first, where)
             return
         loop = _loop_around(one.node, file)
         if one.kind in ("clip", "loop") and loop is not None and not _holds(loop, value) and not _leaves(one, loop):
@@ -191,14 +215,16 @@ def _of_object(file: ProjectFile, kind: ast.ClassDef, project: Project) -> Itera
                 break
 
 
-def _hit(file: ProjectFile, name: str, value: ast.expr, use: _Use, first: _Use | None) -> Violation:
+def _hit(
+    file: ProjectFile, name: str, value: ast.expr, use: _Use, first: _Use | None, where: ProjectFile | None = None
+) -> Violation:
     does = {"clip": "no gradient is clipped", "optimizer": "it gets no parameters"}.get(
         use.kind, "nothing is gone through"
     )
     when = "is used up, and empty here" if first is not None else "is used up the first time, and empty from then on"
-    steps = [step(file, value, "an iterator, which gives its items once")]
+    steps = [step(where or file, value, "an iterator, which gives its items once")]
     if first is not None:
-        steps.append(step(file, first.node, "goes through it"))
+        steps.append(step(file, first.node, _USED))
     return violation(
         file,
         use.node,

@@ -1,7 +1,8 @@
 """A thread writes the model's own tensors to a file while the training goes on changing them.
 
 What it does: flags `state_dict()` of a model or an optimizer that is handed, without a copy, to a thread that saves it,
-in a loop that trains and does not wait for the thread.
+itself or through a queue, in a loop that trains and does not wait for the thread. `copy.copy()`, `dict()` and
+`.copy()` copy the mapping, and not the tensors in it.
 
 Why it matters: `state_dict()` gives the tensors themselves. Optimizers change them in place: the file holds some layers
 of one step and others of the next, moments that do not belong to the weights, and loads without any complaint.
@@ -21,6 +22,7 @@ What it cannot see: copies in functions of other packages.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
@@ -36,7 +38,7 @@ CODE = "A427"
 NAME = "live-state-in-thread"
 SEVERITY = Severity.WARNING
 RUN_CLASS = "corrupt-checkpoint"
-WORDS = ("Thread", "submit")
+WORDS = ("Thread", "submit", "put", "put_nowait")
 CHECKLIST = "what a thread saves is a copy"
 _SAVES = {"torch.save", "safetensors.torch.save_file"}
 
@@ -76,9 +78,27 @@ def _handed(call: ast.Call, function: Function, project: Project) -> list[ast.ex
             or "ProcessPoolExecutor" in project.file_with(function).words
         ):
             return None
+    elif isinstance(call.func, ast.Attribute) and call.func.attr in ("put", "put_nowait") and call.args:
+        items = call.args[0].elts if isinstance(call.args[0], (ast.Tuple, ast.List)) else [call.args[0]]
+        return list(items) if _is_saved_behind(call.func.value, function, project) else None
     else:
         return None
     return given if runs is not None and given and _saves(runs, function, project) else None
+
+
+def _is_saved_behind(queue: ast.expr, function: Function, project: Project) -> bool:
+    """Whether a thread of the same file saves what it gets out of a queue of this name."""
+    for started, where in project.calls_in(project.file_with(function)):
+        runs = next((one.value for one in started.keywords if one.arg == "target"), None)
+        if runs is None or project.name(started.func, where) != "threading.Thread":
+            continue
+        for one in project.meant(runs, where):
+            calls = [node for node in one.nodes_of(ast.Call) if isinstance(node, ast.Call)]
+            takes = any(isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "get_nowait")
+                        and last_name(node.func.value) == last_name(queue) for node in calls)  # fmt: skip
+            if takes and any(project.name(node.func, one) in _SAVES for node in calls):
+                return True
+    return False
 
 
 def _saves(runs: ast.expr, function: Function, project: Project) -> bool:
@@ -94,14 +114,34 @@ def _saves(runs: ast.expr, function: Function, project: Project) -> bool:
 
 def _live(value: ast.expr, function: Function, project: Project, depth: int) -> Origin | None:
     """Returns the state_dict() that a value holds as it is."""
+    if _is_copied(value, function, project):
+        return None
     for one, where in origins(value, function, project):
-        if isinstance(one, ast.Dict) and depth:
-            for each in one.values:
+        parts: list[ast.expr] = []
+        if isinstance(one, (ast.Dict, ast.List, ast.Tuple)):
+            parts = one.values if isinstance(one, ast.Dict) else one.elts
+        elif isinstance(one, ast.Call) and project.name(one.func, where) in ("copy.copy", "dict"):
+            parts = [*one.args[:1], *(each.value for each in one.keywords)]
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "copy":
+            parts = [one.func.value]
+        if depth:
+            for each in parts:
                 if (found := _live(each, where, project, depth - 1)) is not None:
                     return found
         if isinstance(one, ast.Call) and last_name(one.func) == "state_dict" and not one.args:
             return one, where
     return None
+
+
+def _is_copied(value: ast.expr, function: Function, project: Project) -> bool:
+    """Whether a function of the project's own gives a value, and copies tensors."""
+    made = function.assigned.get(value.id, []) if isinstance(value, ast.Name) else [value]
+    return any(
+        re.search(r"\.clone\(|deepcopy\(|\.cpu\(|\.to\(|\.numpy\(|empty_like\(", ast.unparse(one.syntax)) is not None
+        for each in made
+        if isinstance(each, ast.Call)
+        for one in project.targets(each, function)
+    )
 
 
 def _is_in_training(call: ast.Call, function: Function, project: Project, depth: int) -> bool:
@@ -120,6 +160,8 @@ def _is_waited_for(call: ast.Call, function: Function, file: ProjectFile) -> boo
     if isinstance(outer, ast.Attribute) and outer.attr in ("result", "join"):
         return True
     name = ast.unparse(outer.targets[0]) if isinstance(outer, ast.Assign) else ""
+    if isinstance(call.func, ast.Attribute) and call.func.attr.startswith("put"):
+        name = ast.unparse(call.func.value)
     behind = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call) and one.lineno > call.lineno]
     return bool(name) and any(
         isinstance(one.func, ast.Attribute) and one.func.attr in ("result", "join")

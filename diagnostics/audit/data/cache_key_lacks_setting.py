@@ -1,7 +1,8 @@
 """A cache is found by a key that leaves out a setting its contents follow from.
 
 What it does: flags a function that hashes some settings for the name of a cache file, where what is put into the file
-is made with another setting of the same configuration.
+is made with another setting of the same configuration; and a key of a path alone that is handed over together with
+settings which what is cached is made with.
 
 Why it matters: a run with another template, another tokenizer or another filter finds the file of the run before and
 trains on it. Nothing fails, and no change of the setting has any effect until somebody deletes the cache.
@@ -53,6 +54,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                        and last_name(one.func) in ("hexdigest", "digest")), None)  # fmt: skip
         if digest is None or function.is_generator:
             continue
+        yield from _of_path(digest, file, function, project)
         for name in function.parameters[function.implied :]:
             keys = _keys(name, function, project, 0)
             if not keys or _is_read_whole(name, function):
@@ -78,6 +80,42 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                         confidence=Confidence.LIKELY,
                     )
                     return
+
+
+def _of_path(digest: ast.AST, file: ProjectFile, function: Function, project: Project) -> Iterator[Violation]:
+    """Yields a key that hashes settings of one object, and is given with others of it to what keeps a cache."""
+    hashed = {ast.unparse(one) for one in ast.walk(digest) if isinstance(one, ast.Attribute)}
+    owners = {one.rpartition(".")[0] for one in hashed if not one.endswith((".encode", ".hexdigest", ".digest"))}
+    key = next((name for name, values in function.assigned.items() if any(one is digest for one in values)), "")
+    for call in function.nodes_of(ast.Call) if key else ():
+        assert isinstance(call, ast.Call)  # noqa: S101 (asked for by kind)
+        for one in (each for each in project.targets(call, function) if _is_cached(each)):
+            named = list(given(call, one.parameters[one.implied :]))
+            if not any(isinstance(value, ast.Name) and value.id == key for _, value in named):
+                continue
+            for name, value in named:
+                text = ast.unparse(value)
+                owner, _, setting = text.rpartition(".")
+                if not isinstance(value, ast.Attribute) or owner not in owners - {""} or text in hashed:
+                    continue
+                if not _BESIDE.search(f"{setting} {name}") and _is_read(name, one):
+                    yield violation(
+                        file,
+                        digest,
+                        f"what is cached follows from '{setting}', too, which is not in this key: a run with another "
+                        f"'{setting}' reads what one before it has cached",
+                        f"add '{setting}' to what is hashed",
+                        steps=(
+                            step(file, call, "the key names a file that is read where it exists"),
+                            step(project.file_with(one), one.syntax, f"and made with '{name}' where it does not"),
+                        ),
+                        confidence=Confidence.LIKELY,
+                    )
+                    return
+
+
+def _is_read(name: str, function: Function) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == name for one in function.nodes_of(ast.Name))
 
 
 def _keys(name: str, function: Function, project: Project, depth: int) -> dict[str, tuple[ast.AST, Function]]:

@@ -33,7 +33,7 @@ from diagnostics.static.executed.saved_files import loaded_onto_one_device
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.devices import denotes_gpu, moved_to
 
@@ -44,6 +44,9 @@ WORDS = ("load",)
 CHECKLIST = "torch.load says map_location"
 _OPTION = re.compile(r"init|pretrain|weight|ckpt|checkpoint|resume|snapshot|model", re.IGNORECASE)
 
+_FOREIGN = re.compile(r"init|pretrain|weight", re.IGNORECASE)  # what another program has saved
+_DEVICES = frozenset(["cuda", "device", "xpu", "mps", "npu", "accelerator", "Accelerator", "Trainer", "Fabric",
+                      "fabric", "deepspeed", "pytorch_lightning", "lightning", "nccl", "gpu", "gpus"])  # fmt: skip
 _OPTIONS = frozenset(["args", "opt", "opts", "options", "cfg", "config", "conf", "hparams", "flags", "FLAGS"])
 
 
@@ -95,7 +98,8 @@ def _judged(
 ) -> tuple[Confidence, tuple[ExplanationStep, ...]]:
     path = call.args[0]
     asked = isinstance(path, ast.Attribute) and last_name(path.value) in _OPTIONS
-    option = asked and isinstance(path, ast.Attribute) and bool(_OPTION.search(path.attr))
+    name = path.attr if asked and isinstance(path, ast.Attribute) else ""
+    option = bool(_OPTION.search(name))
     if state:
         ranks = _first(file, project, _is_ranks)
         gpu = _first(file, project, _is_gpu)
@@ -111,9 +115,16 @@ def _judged(
         elsewhere = _loaded_by_ranks(call, function, file, project)
         if elsewhere:
             return Confidence.LIKELY, elsewhere
-        if option or (ranks and gpu and not file.is_test):
+        own = saved and not _knows_devices(project) and not _FOREIGN.search(name)
+        if (option and not own) or (ranks and gpu and not file.is_test):
             return Confidence.LIKELY, ()
     return Confidence.POSSIBLE, ()
+
+
+@per_project
+def _knows_devices(project: Project) -> bool:
+    """Whether any file has a word of devices, or of a library that chooses one: else all files come from a CPU."""
+    return any(not one.words.isdisjoint(_DEVICES) for one in project.modules)
 
 
 def _loaded_by_ranks(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 _VARIABLE = re.compile(r"\$[({]([\w.-]+)[)}]")
@@ -13,6 +13,10 @@ _FLAGS = re.compile(r"^\.SHELLFLAGS[ \t]*[:?]?=(.*)$", re.MULTILINE)
 _FUNCTION = re.compile(r"\$\(\w+\s[^()]*(?:\([^()]*\)[^()]*)*\)")
 _LONG_NAME = re.compile(r"(?<!\$)(?:\$\$)*\$([A-Za-z])(\w+)")
 _DEFINED = re.compile(r"^(?:override[ \t]{1,9}|export[ \t]{1,9})?([A-Za-z])[ \t]{0,99}(?:[:?+!]?=|::=)", re.MULTILINE)
+_STARTER = re.compile(
+    r"^(\w+)[ \t]{0,99}(?:[:?]|::)?=[ \t]*((?:\S*/)?(?:python[\d.]*|torchrun|accelerate|deepspeed)(?:[ \t][^\n#$]*)?)$",
+    re.MULTILINE,
+)
 _IGNORES = re.compile(r"^\.IGNORE\s*:", re.MULTILINE)
 
 
@@ -32,7 +36,11 @@ def shell_of(text: str) -> tuple[str, list[str]]:
 
 
 def recipes(text: str) -> tuple[Recipe, ...]:
-    """Returns the recipe lines in order; of make's own variables a shell variable of the name is left."""
+    """Returns the recipe lines in order; of make's own variables a shell variable of the name is left.
+
+    But for those that are a launcher, as in `PYTHON ?= python`: it stands there itself.
+    """
+    starters = {found[1]: found[2].rstrip() for found in _STARTER.finditer(text)}
     ignores = _IGNORES.search(text) is not None
     found: list[Recipe] = []
     rows = text.split("\n")
@@ -49,7 +57,7 @@ def recipes(text: str) -> tuple[Recipe, ...]:
         start = prefix.end() if prefix else 1
         body = "\n".join([" " * start + whole[0][start:], *(row.removeprefix("\t") for row in whole[1:])])
         ignored = ignores or "-" in whole[0][:start]
-        found.append(Recipe(text=_as_shell(body), line=first + 1, ignored=ignored))
+        found.append(Recipe(text=_as_shell(body, starters), line=first + 1, ignored=ignored))
     return tuple(found)
 
 
@@ -68,9 +76,12 @@ def split_names(text: str) -> Iterator[tuple[int, int, str]]:
         inside = row.endswith("\\") and (inside or row.startswith("\t"))
 
 
-def _as_shell(text: str) -> str:
+def _as_shell(text: str, starters: Mapping[str, str]) -> str:
+    def written(found: re.Match[str]) -> str:
+        return starters.get(found[1]) or "${" + _name(found[1]) + "}"
+
     text = text.replace("$$", "\0")
-    text = _AUTOMATIC.sub("${_}", _FUNCTION.sub("${_}", _VARIABLE.sub(lambda one: "${" + _name(one[1]) + "}", text)))
+    text = _AUTOMATIC.sub("${_}", _FUNCTION.sub("${_}", _VARIABLE.sub(written, text)))
     return text.replace("\0", "$")
 
 

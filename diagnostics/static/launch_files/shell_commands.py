@@ -305,9 +305,15 @@ def _script_of(ran: CommandContext) -> tuple[str, Token, tuple[str, ...]]:
                 script += 1
             return words[script], ran.tokens[script], words[shell + 1 : script]
     for one in ran.command.redirects:
-        if one.operator in ("<<", "<<-") and one.target.body and shell == len(words) - 1:
+        if one.operator in ("<<", "<<-") and one.target.body and _reads_input(words[shell + 1 :]):
             return one.target.body, Token("word", "", one.target.line + 1, 1), ()
     return "", ran.command.first, ()
+
+
+def _reads_input(words: tuple[str, ...]) -> bool:
+    """Whether a shell with these words behind it reads its script from its input: `bash`, `bash -l`, `bash -s -- 4`."""
+    first = next((index for index, word in enumerate(words) if not word.startswith(("-", "+"))), len(words))
+    return first == len(words) or any(re.fullmatch(r"-[a-z]*s", word) for word in words[:first])
 
 
 def options_after(before: frozenset[str], words: tuple[str, ...]) -> frozenset[str]:
@@ -329,18 +335,13 @@ def options_after(before: frozenset[str], words: tuple[str, ...]) -> frozenset[s
 
 
 def _switch(options: set[str], name: str, *, on: bool) -> None:
-    if on:
-        options.add(name)
-    else:
-        options.discard(name)
+    (options.add if on else options.discard)(name)
 
 
 def _joined(before: Value, more: Value) -> Value:
     if isinstance(before, tuple) and isinstance(more, tuple):
         return before + more
-    if isinstance(before, str) and isinstance(more, str):
-        return before + more
-    return None
+    return before + more if isinstance(before, str) and isinstance(more, str) else None
 
 
 def _is_test(pipeline: Pipeline) -> bool:

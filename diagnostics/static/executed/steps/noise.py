@@ -14,6 +14,7 @@ _GENERATOR = "torch.Generator"
 _SEEDED = frozenset(["numpy.random.default_rng", "numpy.random.RandomState"])
 _DRAWS = frozenset(["torch.rand", "torch.randn", "torch.randint", "torch.normal", "torch.bernoulli", "torch.poisson"])
 _FILLS = frozenset([".normal_", ".uniform_", ".random_", ".bernoulli_", ".exponential_"])
+_SPREADS = frozenset([".expand", ".repeat", ".tile", ".repeat_interleave", ".broadcast_to", "torch.broadcast_to"])
 _OF_NUMPY = frozenset([".standard_normal", ".normal", ".random", ".uniform", ".integers", ".randn", ".rand",
                        ".binomial", ".exponential", ".beta"])  # fmt: skip
 # What a seed is not the same by on all ranks.
@@ -33,9 +34,10 @@ def drawn_alike(execution: Execution) -> Iterator[tuple[Event, Event, Event]]:
         if generator is None or id(generator) in told or not drawn.loops or runs_beside(drawn) or own is None:
             continue
         seeding = _seeding(generator, drawn, execution)
-        if seeding is None or not _is_alike(seeding) or not _is_for_samples(drawn, own):
+        if seeding is None or not _is_alike(seeding):
             continue
-        passed = next((one for one in losses if _goes_into(drawn, one)), None)
+        used = [drawn] if _is_for_samples(drawn, own) else _spread(drawn, execution, own)
+        passed = next((one for one in losses if any(_goes_into(each, one) for each in used)), None)
         if passed is not None:
             told.add(id(generator))
             yield seeding, drawn, passed
@@ -75,6 +77,17 @@ def _is_for_samples(drawn: Event, own: OwnData) -> bool:
     sizes = [one for name, one in drawn.keywords.items() if name in ("size", "input", "mean")]
     given = [*drawn.args, *sizes, *([drawn.owner] if drawn.name in _FILLS else [])]
     return any(own.of(one, sizes=True) is not None for one in given)
+
+
+def _spread(drawn: Event, execution: Execution, own: OwnData) -> list[Event]:
+    """Returns what makes one number that was drawn that of each sample: `t.expand(len(batch))`."""
+    return [
+        one
+        for one in execution.events
+        if one.name in _SPREADS
+        and any(own.of(each, sizes=True) is not None for each in one.args)
+        and any(each is drawn.value for each in sources(one.owner if one.name.startswith(".") else one.args[0]))
+    ]
 
 
 def _goes_into(drawn: Event, passed: Event) -> bool:

@@ -23,16 +23,15 @@ What it cannot see: traps and trainings in files that the script sources.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import ExplanationStep, Violation
+from diagnostics.audit.signals.batch_signal import head, sent, traps
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.background_jobs import Jobs, is_in_function
 from diagnostics.static.launch_files.command_locations import place
-from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
 from diagnostics.static.launch_files.launched_program import training
-from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -42,15 +41,13 @@ SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL})
 WORDS = ("trap",)
 CHECKLIST = "a batch script with a trap waits for a training in the background"
-_SIGNAL = re.compile(r"\"?(?:R?BR?):(?:SIG)?(\w+)(?:@\d+)?\"?", re.IGNORECASE)
-_NUMBERS = {"10": "USR1", "12": "USR2", "15": "TERM", "1": "HUP", "2": "INT", "18": "CONT"}
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the trainings behind which a trap waits."""
     for script in embedded_scripts(file):
-        signal = _sent(script)
-        trap = next((one for one in script.commands if signal and _traps(one, signal)), None)
+        signal = sent(script)
+        trap = next((one for one in script.commands if signal and traps(one, signal)), None)
         if trap is None:
             continue
         jobs = Jobs(script.commands)
@@ -68,27 +65,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 "signal to the shell alone: the trap comes too late",
                 fix="put it in the background and wait: ... & wait $!; or exec it, and let the program have the signal",
                 steps=(
-                    ExplanationStep(place=file.place(_head(script)), text=f"{signal} is sent to the shell"),
+                    ExplanationStep(place=file.place(head(script)), text=f"{signal} is sent to the shell"),
                     ExplanationStep(place=file.place(place(file, trap)[0]), text="which is to answer it here"),
                 ),
                 confidence=Confidence.LIKELY,
             )
             break
-
-
-def _sent(script: Script) -> str:
-    """Returns the signal that Slurm sends to the shell of a script alone, "" where it sends none."""
-    option = script.header("signal")
-    told = _SIGNAL.fullmatch(option.value) if option is not None else None
-    return _NUMBERS.get(told[1], told[1].upper()) if told is not None else ""
-
-
-def _head(script: Script) -> int:
-    option = script.header("signal")
-    return option.line if option is not None else 1
-
-
-def _traps(ran: CommandContext, signal: str) -> bool:
-    if ran.words[:1] != ("trap",) or len(ran.words) < 3 or ran.words[1] in ("", "-", ":"):
-        return False
-    return any(_NUMBERS.get(one, one.upper().removeprefix("SIG")) == signal for one in ran.words[2:])

@@ -1,0 +1,4 @@
+#!/bin/bash
+set -e
+cp "runs/*.ckpt" keep/
+torchrun --standalone train.py

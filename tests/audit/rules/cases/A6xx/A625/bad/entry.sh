@@ -1,0 +1,4 @@
+#!/bin/bash
+set -e
+mkdir -p out
+python train.py "$@"

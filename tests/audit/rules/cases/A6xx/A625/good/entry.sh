@@ -1,0 +1,4 @@
+#!/bin/bash
+set -e
+mkdir -p out
+exec python train.py "$@"
