@@ -33,7 +33,6 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A124"
 NAME = "global-batch-by-local-ranks"
 SEVERITY = Severity.ERROR
-RUN_CLASS = "wrong-schedule"
 CHECKLIST = "the accumulation is worked out for all ranks"
 _DEPTH = 4
 _COUNTS = ("torch.cuda.device_count", "torch.accelerator.device_count")

@@ -39,7 +39,6 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A123"
 NAME = "patience-never-set-back"
 SEVERITY = Severity.ERROR
-RUN_CLASS = "wrong-schedule"
 CHECKLIST = "a new best sets the patience back"
 _TRAINS = re.compile(r"epoch|loss|metric|eval|torch|score|model", re.IGNORECASE)
 _STOPS = re.compile(r"stop|exit|finish|terminate|done", re.IGNORECASE)
