@@ -27,7 +27,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.value_origins import Origin, origins
 from diagnostics.static.launch_files.node_counts import NodeCounts
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A124"
@@ -46,7 +46,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the counts of micro batches that know one machine only."""
     if file.is_test or "torch" not in file.words:
         return
-    several = project.fact(NodeCounts).place()
+    several = _several(project)
     if several is None:
         return
     told: set[int] = set()
@@ -70,6 +70,12 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     ),
                     confidence=Confidence.LIKELY,
                 )
+
+
+@per_project
+def _several(project: Project) -> tuple[ProjectFile, int] | None:
+    """Returns where several machines are asked for."""
+    return project.fact(NodeCounts).place()
 
 
 def _accumulations(function: Function) -> Iterator[ast.expr]:

@@ -88,15 +88,23 @@ def _arms(node: ast.If, file: ProjectFile) -> Iterator[tuple[list[ast.stmt], lis
 
 
 def _kept(test: ast.expr, body: list[ast.stmt]) -> ast.Assign | None:
-    """Returns the statement of an arm that keeps the new best: it sets what the test compares with."""
-    compared = {ast.unparse(one) for part in ast.walk(test) if isinstance(part, ast.Compare)
-                and any(isinstance(op, (ast.Lt, ast.Gt, ast.LtE, ast.GtE)) for op in part.ops)
-                for one in ast.walk(part) if isinstance(one, (ast.Name, ast.Attribute, ast.Subscript))}  # fmt: skip
+    """Returns the statement of an arm that keeps the new best: it sets one side of the comparison to the other."""
     for one in body:
-        keeps = isinstance(one, ast.Assign) and not isinstance(one.value, (ast.Constant, ast.BinOp))
-        if keeps and isinstance(one, ast.Assign) and len(one.targets) == 1 and ast.unparse(one.targets[0]) in compared:
-            return one
+        if not isinstance(one, ast.Assign) or len(one.targets) != 1 or isinstance(one.value, ast.Constant):
+            continue
+        best = ast.unparse(one.targets[0])
+        value = _names(one.value) - {best}
+        for part in ast.walk(test):
+            orders = isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.Lt, ast.Gt, ast.LtE, ast.GtE))
+            changed = any(isinstance(each, ast.BinOp) for each in ast.walk(one.value))
+            if orders and not changed and best in _names(part) and value & _names(part):
+                return one
     return None
+
+
+def _names(value: ast.AST) -> set[str]:
+    """Returns the texts of the names, attributes and items in a value."""
+    return {ast.unparse(one) for one in ast.walk(value) if isinstance(one, (ast.Name, ast.Attribute, ast.Subscript))}
 
 
 def _raised(body: list[ast.stmt]) -> ast.AugAssign | None:

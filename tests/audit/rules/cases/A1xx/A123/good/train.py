@@ -67,3 +67,19 @@ def search(folds, patience, evaluate):
             bad += 1
             if bad > patience:
                 break
+
+
+class Pieces:
+    """What it doubles is no best value, and what it counts no evaluation of a model."""
+
+    def __init__(self, most, patience):
+        self.pieces, self.most, self.patience = 1, most, patience
+        self.skips = 0
+
+    def skipped(self):
+        if self.pieces < self.most:
+            self.pieces = min(2 * self.pieces, self.most)
+        else:
+            self.skips += 1
+        if self.skips > self.patience:
+            raise RuntimeError("a batch of one does not fit")
