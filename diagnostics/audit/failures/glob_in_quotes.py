@@ -69,7 +69,7 @@ def _is_pattern(text: str) -> bool:
     """Whether a word has a star in quotes and none outside of them, as the name of a file: no variable's own `*`."""
     found = [one[1] or one[2] or "" for one in _QUOTED.finditer(text)]
     outside = _QUOTED.sub("", text)
-    quoted = [re.sub(r"\$\{[^}]*\}|\$\([^)]*\)|\$\*|\\\*", "", one) for one in found]
+    quoted = [re.sub(r"\$\{[^}]{0,200}\}|\$\([^)]{0,200}\)|\$\*|\\\*", "", one) for one in found]
     return "*" not in outside and any("*" in one and ("/" in one or "." in one) for one in quoted)
 
 

@@ -37,7 +37,7 @@ NAME = "variable-not-exported"
 SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL})
 CHECKLIST = "what another shell expands is exported"
-_READ = re.compile(r"(?<!\\)\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+_READ = re.compile(r"(?<!\\)\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w{0,80})\})")
 _INHERITED = re.compile(r"PATH$|^(?:SLURM_|CUDA_|NCCL_|HOME$|USER$|SHELL$|TMPDIR$|PWD$|HOSTNAME$|LANG|LC_|IFS$)")
 _ELSEWHERE = frozenset(["ssh", "docker", "podman", "kubectl", "pdsh", "gcloud", "sudo", "trap", "eval", "parallel"])
 
@@ -111,4 +111,7 @@ def _set_at(name: str, ran: CommandContext, script: Script) -> int:
 def _is_set(name: str, text: str) -> bool:
     """Whether the text sets a variable itself, or only where there is none."""
     own = rf"(?:^|[\s;(]){name}\+?=|\bfor\s+{name}\b|\b(?:read|mapfile|readarray)\b[^\n;]*\b{name}\b"
-    return re.search(own, text) is not None or re.search(rf"\b(?:source|\.)\s+\S+[^\n]*{name}", text) is not None
+    return (
+        re.search(own, text) is not None
+        or re.search(rf"\b(?:source|\.)\s{{1,9}}\S[^\n]{{0,200}}{name}", text) is not None
+    )

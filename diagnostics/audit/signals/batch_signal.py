@@ -10,8 +10,8 @@ from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
-_SIGNAL = re.compile(r"\"?(?:R?BR?):(?:SIG)?(\w+)(?:@\d+)?\"?", re.IGNORECASE)
-_SETS = re.compile(r"\bsignal\.signal\(|\badd_signal_handler\(|\bsignal\(\s*(?:signal\.)?SIG")
+_SIGNAL = re.compile(r"\"?(?:R?BR?):(?:SIG)?(\w{1,20})(?:@\d{1,9})?\"?", re.IGNORECASE)
+_SETS = re.compile(r"\bsignal\.signal\(|\badd_signal_handler\(|\bsignal\(\s{0,9}(?:signal\.)?SIG")
 _SENDS = re.compile(r"\bkill(?:pg)?\(|send_signal\(|raise_signal\(|SIG_(?:IGN|DFL)")
 _NUMBERS = {"10": "USR1", "12": "USR2", "15": "TERM", "1": "HUP", "2": "INT", "18": "CONT"}
 

@@ -38,9 +38,9 @@ NAME = "target-deleted-by-make"
 SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.MAKEFILE})
 CHECKLIST = "make keeps the checkpoint of an interrupted training"
-_TARGET = re.compile(r"--?([\w-]+)[ =]+\"?\$@\"?(?=\s|$)")
-_RULE = re.compile(r"^([^\t#:=][^:=#]*?)\s*&?::?(?!=)")
-_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
+_TARGET = re.compile(r"--?([\w-]{1,60})[ =]{1,9}\"?\$@\"?(?=\s|$)")
+_RULE = re.compile(r"^([^\t#:=][^:=#]{0,200}?)\s{0,9}&?::?(?!=)")
+_VARIABLE = re.compile(r"\$[({](\w{1,80})[)}]")
 _ROUNDS = 4
 
 
@@ -120,7 +120,8 @@ def _expanded(text: str, file: ProjectFile) -> str:
     """Returns a name with the variables that the Makefile itself sets."""
     for _ in range(_ROUNDS):
         for name in set(_VARIABLE.findall(text)):
-            found = re.search(rf"^{name}\s*[:?]?:?=\s*(.*?)\s*$", file.text, re.MULTILINE)
+            found = re.search(rf"^{name}[ \t]*[:?]?:?=(.*)$", file.text, re.MULTILINE)
             if found is not None:
-                text = text.replace(f"$({name})", found[1]).replace(f"${{{name}}}", found[1])
+                value = found[1].strip()
+                text = text.replace(f"$({name})", value).replace(f"${{{name}}}", value)
     return text

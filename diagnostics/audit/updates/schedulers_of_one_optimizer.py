@@ -39,7 +39,7 @@ SEVERITY = Severity.ERROR
 RUN_CLASS = "wrong-schedule"
 WORDS = ("lr_scheduler", "transformers")
 CHECKLIST = "each optimizer has a scheduler of its own"
-_SCHEDULER = re.compile(r"torch\.optim\.lr_scheduler\.\w+|transformers\.(?:.*\.)?get_\w+")
+_SCHEDULER = re.compile(r"torch\.optim\.lr_scheduler\.\w+|transformers\.(?:.{0,80}\.)?get_\w+")
 _TOGETHER = frozenset(["SequentialLR", "ChainedScheduler"])
 _OPTIMIZER = re.compile(r"Adam|SGD|Lion|LAMB|Lamb|Adagrad|RMSprop|Adafactor|Adadelta|Muon")
 
