@@ -119,20 +119,21 @@ def examine_logs(files: Sequence[Path], *, asking: Questioning | None = None) ->
         except OSError as error:
             refused = from_os_error(error, action="cannot read the log", path=file)
             raise UsageError(refused.message, hint=refused.hint) from error
-        if _is_no_text(texts[str(file)]):
-            raise UsageError(
-                f"{file} is no text, and a log was expected", hint=f"see what it is: file {pasteable(file)}"
-            )
     job = job_from_logs(texts, str(Path.cwd()))
     record = RunRecord(folder=Path(), agents=(), faults={}, unreadable=())
     report = _report(job, record, began, surest=Confidence.LIKELY, gaps=(FROM_LOGS,), asking=asking)
     if report.outcome is not JobOutcome.OK:
         return report
+    for name, text in texts.items():
+        if _is_no_text(text):
+            raise UsageError(
+                f"{name} is no text, and a log was expected", hint=f"see what it is: file {pasteable(name)}"
+            )
     return replace(report, confidence=Confidence.POSSIBLE, notes=(*report.notes, NOTHING_IN_LOGS))
 
 
 def _is_no_text(text: str) -> bool:
-    """Whether a tenth of it and more are zero bytes or no UTF-8: some are in the log of a machine that fell over."""
+    """Whether a tenth of it and more are zero bytes or no UTF-8, as in a log of a machine that fell over, too."""
     return sum(map(text.count, "\0\ufffd")) * 10 > len(text)
 
 

@@ -68,6 +68,7 @@ if rank == 0:
 dist.all_shuffle(torch.zeros(1), rank)
 loss = torch.ones(rank)
 dist.all_shuffle(loss.clone())
+print(loss)
 dist.destroy_process_group()
 
 def begin(loss):
@@ -180,7 +181,7 @@ def test_a_new_row_is_all_that_linter_and_diagnosis_need(tmp_path: Path) -> None
             "each other or keep their own data",
             "11 A228 all_shuffle() writes its result into loss.clone(), a tensor that is made here and has no name: "
             "nobody can read what the ranks exchanged",
-            "15 A218 all_shuffle() comes back before anything is exchanged, and its handle is dropped: what uses the "
+            "16 A218 all_shuffle() comes back before anything is exchanged, and its handle is dropped: what uses the "
             "tensor next may find its old values",
         ],
         "diagnosis": {

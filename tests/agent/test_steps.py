@@ -63,6 +63,18 @@ def test_the_steps_of_an_eager_loop_are_counted(watch, way):
     assert steps.group_number is None
 
 
+FOLDS = """
+for _ in range(4):
+    fold = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(5): fold.zero_grad(); loss().backward(); fold.step()
+    del fold
+"""
+
+
+def test_an_optimizer_that_has_the_id_of_one_that_is_gone_begins_at_its_first_step(watch):
+    assert _steps(watch, HEAD + FOLDS).count == 5
+
+
 OTHERS = """
 import os
 import torch.distributed as dist

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from diagnostics.core.errors import UsageError
 from diagnostics.diagnosis.with_deadline import diagnose_in_time, examine_in_time
 from diagnostics.report.page import json_text, markdown
 from diagnostics.supervisor import output_copies
@@ -137,6 +138,8 @@ def one_case(chance: random.Random, size: int, folder: Path, name: str = "") -> 
             report = examine_in_time(None, [folder / "train.log"])
             json.loads(json_text(report))
             markdown(report).encode("utf-8")
+    except UsageError as error:
+        return kind, time.monotonic() - began, "" if "is no text" in error.message else error.message
     except Exception as error:  # what the fuzz looks for
         return kind, time.monotonic() - began, f"{type(error).__name__}: {str(error)[-600:]}"
     gaps = [one for one in report.not_captured if one.startswith("signature ")]

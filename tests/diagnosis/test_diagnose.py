@@ -187,10 +187,13 @@ def test_a_missing_log_and_a_pipe_are_one_sentence(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_text_is_no_log_and_a_log_with_a_hole_of_zeros_is_one(tmp_path: Path) -> None:
     (tmp_path / "model.pt").write_bytes(bytes(range(256)) * 9)
-    with pytest.raises(UsageError, match="is no text, a log was expected"):
+    with pytest.raises(UsageError, match="is no text, and a log was expected"):
         examine_logs([tmp_path / "model.pt"])
     (tmp_path / "cut.log").write_bytes(b"epoch 1 loss 0.3\n" * 99 + b"\0" * 64)
     assert examine_logs([tmp_path / "cut.log"]).outcome == "ok"
+    error = b'Traceback (most recent call last):\n  File "a.py", line 1, in f\nKeyError: 1\n'
+    (tmp_path / "fell.log").write_bytes(b"\0" * 4096 + b"\n" + error)
+    assert examine_logs([tmp_path / "fell.log"]).failure_class == "python-exception"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import atexit
 import functools
 import sys
 import time
+import weakref
 
 from ..shared import layout
 from .dynamo import compiling_test
@@ -35,7 +36,7 @@ class Steps:
     def forget(self):
         """Starts over: in a forked child the area is the parent's."""
         self._words, self._broken = None, False
-        self._counts = {}  # id of an optimizer -> its steps
+        self._counts = {}  # id of an optimizer -> itself, its steps
         self._graded = set()  # ids of those that had a gradient in some step
         self._count = self._backwards = self.depth = 0
 
@@ -43,7 +44,11 @@ class Steps:
         """Counts a step of one optimizer; what is published are the steps of the busiest. Never raises."""
         try:
             counts, key = self._counts, id(optimizer)
-            counts[key] = steps = counts.get(key, 0) + 1
+            seen, steps = counts.get(key, (None, 0))
+            if seen is None or seen() is not optimizer:  # an optimizer that is gone leaves its id to another
+                seen, steps = weakref.ref(optimizer), 0
+            steps += 1
+            counts[key] = seen, steps
             if key not in self._graded:
                 self._grade(key, optimizer)
             if steps <= self._count or (self._words is None and not self._attach()):
@@ -69,9 +74,8 @@ class Steps:
         """At exit: says so where no step of any optimizer had a gradient to use."""
         self.flush()
         if self._counts and not self._graded:
-            self._agent.event(
-                "no-gradients", "optimizers=%d steps=%d" % (len(self._counts), max(self._counts.values()))
-            )
+            most = max(steps for _, steps in self._counts.values())
+            self._agent.event("no-gradients", "optimizers=%d steps=%d" % (len(self._counts), most))
 
     def backward_begins(self):
         """Counts a backward pass, unless it is inside another one. Never raises."""
