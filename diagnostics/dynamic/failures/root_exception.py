@@ -17,6 +17,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import shown_path, user_frames
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.failures.autograd_functions import backward_in_error
+from diagnostics.dynamic.failures.sample_lines import sample_lines
 from diagnostics.dynamic.job.evidence import PASSED_ON, written_by
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess, ProcessRole
 from diagnostics.record.torch_messages import LOST_PEER
@@ -58,6 +59,8 @@ _TEXTS = (
     (r"^(?:SyntaxError|IndentationError|TabError)", "{line} does not parse: correct it"),
     (r"does not require grad and does not have a grad_fn", "the loss at {line} depends on no parameter: "
      "look for detach(), no_grad() or frozen parameters before it"),
+    (r"stack expects each tensor to be equal size", "pad or cut the samples to one size where {line} gives them, or "
+     "together in a collate_fn of your own"),
     (r"backward through the graph a second time", "{line} runs backward twice over one graph: "
      "compute the loss anew, or detach() what is carried from step to step"),
 )  # fmt: skip
@@ -155,6 +158,7 @@ def locations_of(job: Job, found: RootException) -> tuple[str, ...]:
     named_in_text = [f"{shown_path(m[1], job.facts.cwd)}:{m[2]}" for m in _CONFIG_PLACE.finditer(found.message)]
     backward = backward_in_error(job, found.message)
     named_in_text += [job.line(backward)] if backward is not None else []
+    named_in_text += [job.line(frame) for frame in sample_lines(job, found.process, found.path)]
     lines = [*before[:1], *own[:1], *own[1:3]] if found.before_first else [*own[:1], *before[:1], *own[1:3]]
     return distinct([*named_in_text[:1], *lines])
 
@@ -169,8 +173,8 @@ def _carried(job: Job, process: JobProcess, raised: ExceptionRecord) -> RootExce
         sent = [(one, it) for one in job.children_of(process) for it in one.raised if it.how is ExceptionSource.WORKER]
         for one, it in sent:
             if it.type.rpartition(".")[2] == worker[1].rpartition(".")[2]:
-                return _with_chain(job, one, it)
-        return _inner_text(job, process, raised, raised.message[worker.end() :])
+                return _asked_for(job, process, raised, _with_chain(job, one, it))
+        return _asked_for(job, process, raised, None)
     if gathered := [text for text in _inner_texts(job, process, raised, raised.message) if text.rank is not None]:
         own = next((text for text in gathered if text.rank == process.rank), gathered[0])
         return _told_by_rank(job, process, own)
@@ -185,6 +189,20 @@ def _carried(job: Job, process: JobProcess, raised: ExceptionRecord) -> RootExce
                 return root_exception(job, one)
         return _inner_text(job, process, raised, raised.message)
     return None
+
+
+def _asked_for(
+    job: Job, process: JobProcess, raised: ExceptionRecord, found: RootException | None
+) -> RootException | None:
+    """Returns a worker's exception; below library code alone it is placed where the batch was asked for."""
+    if found is not None and found.frames:
+        return found
+    printed = _inner_text(job, process, raised, raised.message)
+    if found is None or printed is None:
+        found = found or printed
+    else:
+        found = replace(found, frames=printed.frames, path=printed.path)
+    return found if found is None or found.frames else replace(found, frames=raised.user_path)
 
 
 def _member(process: JobProcess, raised: ExceptionRecord) -> ExceptionRecord | None:
