@@ -41,7 +41,37 @@ class Net(nn.Module):
         return self.head(h)
 """
 
+SKIPS = """\
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2)
+        self.norm = nn.LayerNorm(8)
+    def forward(self, x):
+        return x + self.attention(self.norm(x), x, x)[0]
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList(Block() for _ in range(3))
+    def forward(self, x, step):
+        for at, block in enumerate(self.blocks):
+            if at == rank:
+                continue
+            x = block(x)
+        return x
+net = Deep()
+"""
+OWN_PART = """\
+def read(rank):
+    rows = list(range(40))[rank::2][: 12 - rank]
+    return len(rows), rows
+width, rows = read(rank)
+net = Net(width)
+"""
 PROGRAMS = {
+    "a layer of a library's parts is skipped": ("", SKIPS, "", ("crash", "unused-parameters", [0, 1], "train.py:18")),
+    "mismatch by a part of the data": ("        h = h * self.gate(h)", OWN_PART, "",
+                                       ("crash", "parameter-mismatch", [1], "train.py:6")),
     "unused": ("        if step > 9:\n            h = h * self.gate(h)", "net = Net()", "",
                ("crash", "unused-parameters", [0, 1], "model.py:10")),
     "mismatch": ("        h = h * self.gate(h)", "width = 8 + rank\nnet = Net(width)", "",

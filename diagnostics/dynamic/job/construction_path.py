@@ -104,14 +104,20 @@ def _index(
     if statement is None:
         return "?"
     since = [one for one in all_of_them if parent.sequence < one.sequence < child.sequence]
-    siblings = 0
+    siblings = -1 if _begins_first(statement) else 0
     for position, one in enumerate(since):
         frame = _is_inside(one, parent)
         if frame is None or not statement.lineno <= frame.line <= (statement.end_lineno or statement.lineno):
             continue
         if not any(_is_inside(one, between) for between in since[:position]):
             siblings += 1
-    return str(siblings)
+    return str(max(0, siblings))
+
+
+def _begins_first(statement: ast.stmt) -> bool:
+    """Whether a container's constructor runs before what it holds is made: `ModuleList(Block() for _ in range(3))`."""
+    call = getattr(statement, "value", None)
+    return isinstance(call, ast.Call) and any(isinstance(one, ast.GeneratorExp) for one in call.args)
 
 
 def attribute_of(statement: ast.stmt | None, source: SourceFile, line: int, class_name: str) -> tuple[str, bool]:

@@ -112,7 +112,7 @@ def _branch_and_line(job: Job, frame: Frame) -> list[str]:
 def _by_source(job: Job, process: JobProcess) -> tuple[str, ...]:
     """Lines that depend on the rank, or else on chance, and reach a constructor, in order of that chain."""
     for chance in (False, True):
-        scored: list[tuple[int, int, int, str]] = []
+        scored: list[tuple[int, int, int, int, str]] = []
         for file in source_files_of(job, process):
             tree = job.sources.file(file).tree
             if tree is None:
@@ -127,10 +127,21 @@ def _by_source(job: Job, process: JobProcess) -> tuple[str, ...]:
                 leads = near < FAR and _score(statement, taint, set(distances), chance, changed)
                 score = leads + NEAR if leads else _score(statement, taint, wanted, chance)
                 if score:
-                    scored.append((-score, near, statement.lineno, SourceSite(file=file, node=statement).location(job)))
+                    made = [*_made_inside(statement, tree, taint, chance)[:2], statement]
+                    places = [SourceSite(file=file, node=one).location(job) for one in made]
+                    scored += [(-score, near, statement.lineno, at, place) for at, place in enumerate(places)]
         if scored:
             return tuple(dict.fromkeys(place for *_, place in sorted(scored)))[:4]
     return ()
+
+
+def _made_inside(statement: ast.stmt, tree: ast.AST, taint: FileTaint, chance: bool) -> list[ast.stmt]:
+    """Returns what depends on the rank inside of the function of this file that a statement only calls."""
+    value = getattr(statement, "value", None)
+    called = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+    inside = [node for node in walk(tree) if isinstance(node, ast.FunctionDef) and node.name == called]
+    makers = [one for function in inside for one in walk(function) if isinstance(one, ast.Assign)]
+    return [one for one in makers if depends(one.value, taint.names, chance=chance) and not _only_the_rank(one.value)]
 
 
 def _wraps(tree: ast.AST) -> list[ast.Call]:

@@ -8,6 +8,7 @@ The lines of a forward that leave out a submodule: a branch around it, a return 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -79,8 +80,9 @@ def unused_parts(
     sure = bool(names or nodes)
     if root is not None and not sure:
         nodes = [(node, "") for node in _all(root) if node.own and node.path not in entered and node is not root]
-    found = _placed(job, files, root, nodes, entered) if root is not None else {}
-    unplaced = [_by_name_only(job, files, entered, name) for name in names if name not in known]
+    found = _placed(job, files, root, nodes, entered, _unused_whole(root, nodes, names)) if root is not None else {}
+    others = [name for name in names if name not in known and not any(name.startswith(f"{path}.") for path in found)]
+    unplaced = [_by_name_only(job, files, entered, name) for name in others]
     return tuple({**found, **{part.path: part for part in unplaced}}.values()), sure
 
 
@@ -90,20 +92,26 @@ def _placed(
     root: _Node,
     nodes: Sequence[tuple[_Node, str]],
     entered: Mapping[str, ModuleName],
+    unused: frozenset[int],
 ) -> dict[str, UnusedParameter]:
     found: dict[str, UnusedParameter] = {}
     for node, own in nodes:
+        whole = _left_out_whole(root, node, unused)
         path = f"{node.path}.{own}".strip(".") if own and own not in ("weight", "bias") else node.path
         made = next((at for name, at in node.own if name == own and at), node.made)
-        whole = _left_out_whole(root, node, nodes)
         kind, attribute = (whole.parent_class, _attribute(whole.path))
         if path != node.path and whole is node:
             kind, attribute = node.class_name, own
-        lines = skipping_lines(job, files, kind, attribute)
+        elif whole is not node:
+            path, made = whole.path, whole.made
         found.setdefault(
             path,
             UnusedParameter(
-                path=path, class_name=node.class_name, made=made, left_out=lines, entered=node.path in entered
+                path=path,
+                class_name=whole.class_name,
+                made=made,
+                left_out=skipping_lines(job, files, kind, attribute),
+                entered=whole.path in entered,
             ),
         )
     return found
@@ -125,12 +133,21 @@ def _by_name_only(job: Job, files: tuple[str, ...], entered: Mapping[str, Module
     )
 
 
-def _left_out_whole(root: _Node, node: _Node, unused: Sequence[tuple[_Node, str]]) -> _Node:
+def _unused_whole(root: _Node, unused: Sequence[tuple[_Node, str]], names: Sequence[str]) -> frozenset[int]:
+    """Returns the ids of the nodes of which no parameter of their own has a gradient.
+
+    A module of a library may call its own otherwise than we do (`in_proj_weight`): they are counted.
+    """
+    own = Counter(id(node) for node, name in unused if name)
+    said = Counter(name.rpartition(".")[0] for name in names)
+    return frozenset(id(one) for one in _all(root) if max(own[id(one)], said[one.path]) >= len(one.own))
+
+
+def _left_out_whole(root: _Node, node: _Node, unused: frozenset[int]) -> _Node:
     """Returns the outermost module around `node` that has no other parameters than unused ones: what was skipped."""
-    known = {(id(one), own) for one, own in unused if own}
     for outer in _all(root):
-        inner = _parameters(outer)
-        if outer is not root and node in _all(outer) and inner and all((id(one), own) in known for one, own in inner):
+        inside = _all(outer)
+        if outer is not root and node in inside and all(id(one) in unused for one in inside):
             return outer
     return node
 
