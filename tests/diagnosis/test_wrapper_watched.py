@@ -64,14 +64,15 @@ net = Deep()
 OWN_PART = """\
 def read(rank):
     rows = list(range(40))[rank::2][: 12 - rank]
-    return len(rows), rows
+    names = sorted(set(rows))
+    return len(names), rows
 width, rows = read(rank)
 net = Net(width)
 """
 PROGRAMS = {
     "a layer of a library's parts is skipped": ("", SKIPS, "", ("crash", "unused-parameters", [0, 1], "train.py:18")),
     "mismatch by a part of the data": ("        h = h * self.gate(h)", OWN_PART, "",
-                                       ("crash", "parameter-mismatch", [1], "train.py:6")),
+                                       ("crash", "parameter-mismatch", [1], "train.py:7")),
     "unused": ("        if step > 9:\n            h = h * self.gate(h)", "net = Net()", "",
                ("crash", "unused-parameters", [0, 1], "model.py:10")),
     "mismatch": ("        h = h * self.gate(h)", "width = 8 + rank\nnet = Net(width)", "",

@@ -19,6 +19,7 @@ from diagnostics.static.program.ast_walk import walk
 CASTS = {"double", "float", "half", "bfloat16"}
 WRAPS = {"DDP", "DistributedDataParallel", "FSDP", "FullyShardedDataParallel", "fully_shard"}
 READING = re.compile(r"print|save|log|info|debug|warn|write|watch|summar")  # changes no model that it is given
+_RANK, _WORLD = re.compile(r"rank", re.IGNORECASE), re.compile(r"world|num_replicas|num_shards", re.IGNORECASE)
 FAR = 4  # assignments between a value and the model: beyond that nearly everything leads to it
 NEAR = 10  # more than any score: what leads to a wrapped model comes before what leads to any other object
 TYPE = re.compile(r"\btorch\.(?:b?float\d*|double|half)\b")
@@ -127,9 +128,10 @@ def _by_source(job: Job, process: JobProcess) -> tuple[str, ...]:
                 leads = near < FAR and _score(statement, taint, set(distances), chance, changed)
                 score = leads + NEAR if leads else _score(statement, taint, wanted, chance)
                 if score:
-                    made = [*_made_inside(statement, tree, taint, chance)[:2], statement]
-                    places = [SourceSite(file=file, node=one).location(job) for one in made]
-                    scored += [(-score, near, statement.lineno, at, place) for at, place in enumerate(places)]
+                    made = [*_made_inside(statement, tree, taint, chance)[:3], statement]
+                    for at, one in enumerate(made):
+                        place = SourceSite(file=file, node=one).location(job)
+                        scored.append((0 if _divides(one) else -score, near, statement.lineno, at, place))
         if scored:
             return tuple(dict.fromkeys(place for *_, place in sorted(scored)))[:4]
     return ()
@@ -142,6 +144,19 @@ def _made_inside(statement: ast.stmt, tree: ast.AST, taint: FileTaint, chance: b
     inside = [node for node in walk(tree) if isinstance(node, ast.FunctionDef) and node.name == called]
     makers = [one for function in inside for one in walk(function) if isinstance(one, ast.Assign)]
     return [one for one in makers if depends(one.value, taint.names, chance=chance) and not _only_the_rank(one.value)]
+
+
+def _divides(statement: ast.stmt) -> bool:
+    """Whether a statement takes the rank's share of something: right by itself, what is made of the share is wrong."""
+    value = getattr(statement, "value", None)
+    if isinstance(value, ast.Subscript):
+        return isinstance(value.slice, ast.Slice) and _RANK.search(ast.unparse(value.slice)) is not None
+    given = (
+        ast.unparse(ast.Tuple([*value.args, *(word.value for word in value.keywords)]))
+        if isinstance(value, ast.Call)
+        else ""
+    )
+    return _RANK.search(given) is not None and _WORLD.search(given) is not None
 
 
 def _wraps(tree: ast.AST) -> list[ast.Call]:

@@ -12,12 +12,13 @@ from itertools import islice
 from diagnostics.agent.shared import operations
 from diagnostics.static.execution.entries import UncalledCode, entries, run_entry
 from diagnostics.static.execution.events import Execution
-from diagnostics.static.execution.state import RunState, TooLargeError
+from diagnostics.static.execution.state import MOST_STATEMENTS, RunState, TooLargeError
 from diagnostics.static.execution.statements import Interpreter
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 
 MOST_SCRIPTS, MOST_ENTRIES = 60, 200
+MOST_OF_ENTRY = 3 * MOST_STATEMENTS  # a class of which each object takes long to make is begun with a few methods
 _FRAMES = 4000  # of Python, for a program that calls MOST_DEPTH functions in expressions and loops
 WORDS = frozenset(
     ["init_process_group", "DistributedDataParallel", "DistributedSampler", "fully_shard", "GradScaler", "optim",
@@ -52,9 +53,20 @@ def uncalled_executions(project: Project) -> tuple[Execution, ...]:
         with _deep():
             for entry in islice(entries(files), MOST_ENTRIES):
                 if id(entry.syntax) not in runs.entered:
-                    found += [_run(entry.file, project, runs.entered, entry, method) for method in entry.methods]
+                    found += _of_entry(entry, project, runs.entered)
         runs.uncalled = tuple(found)
     return runs.uncalled
+
+
+def _of_entry(entry: UncalledCode, project: Project, entered: set[int]) -> Iterator[Execution]:
+    """Yields a run for each method of an entry, to the one with which they have run enough statements together."""
+    taken = 0
+    for method in entry.methods:
+        execution, statements = _run(entry.file, project, entered, entry, method)
+        yield execution
+        taken += statements
+        if taken > MOST_OF_ENTRY:
+            return
 
 
 @per_project
@@ -63,13 +75,14 @@ def _runs(project: Project) -> _Runs:
     runs = _Runs()
     if any(not WORDS.isdisjoint(one.words) for one in project.python):
         with _deep():
-            runs.scripts = tuple(_run(one.shown, project, runs.entered) for one in scripts[:MOST_SCRIPTS])
+            runs.scripts = tuple(_run(one.shown, project, runs.entered)[0] for one in scripts[:MOST_SCRIPTS])
     return runs
 
 
 def _run(
     file: str, project: Project, entered: set[int], entry: UncalledCode | None = None, method: str = ""
-) -> Execution:
+) -> tuple[Execution, int]:
+    """Returns what happens in a script or entry, and how many statements it took."""
     execution = Execution(file, uncalled=entry is not None)
     state = RunState(project, execution)
     interpreter = Interpreter(state)
@@ -81,7 +94,7 @@ def _run(
     except (TooLargeError, RecursionError):
         execution.whole = False
     entered |= state.entered
-    return execution
+    return execution, state.statements
 
 
 def _takes_part(file: ProjectFile) -> bool:
