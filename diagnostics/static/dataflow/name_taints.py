@@ -19,6 +19,7 @@ class NameTaints:
 
     _known: dict[tuple[int, str], dict[int, Taint]] = field(default_factory=dict)
     _loops: dict[int, tuple[range, ...]] = field(default_factory=dict)
+    _replaced: dict[int, dict[str, list[int]]] = field(default_factory=dict)
 
     def add(self, function: Function, name: str, taint: Taint, line: int) -> bool:
         """Adds a taint; returns whether it says more than what was known of that line."""
@@ -40,6 +41,8 @@ class NameTaints:
     def at(self, name: ast.Name, function: Function, since: int = 0) -> Taint | None:
         """Returns the weightiest taint that can have come to this use of a name, of what was set after line `since`."""
         lines = self._known.get((id(function), name.id), {})
+        if lines:
+            since = max(since, self._replaced_before(name, function) - 1)
         around = [loop for loop in self._loops_of(function) if name.lineno in loop and since not in loop]
         reaching = [
             taint
@@ -47,6 +50,20 @@ class NameTaints:
             if since < line <= name.lineno or any(line in loop for loop in around) or (line == AT_ENTRY == since)
         ]
         return max(reaching, key=importance, default=None)
+
+    def _replaced_before(self, name: ast.Name, function: Function) -> int:
+        """Returns the last line before this use on which the name was given another value whatever happened; else 0."""
+        if id(function) not in self._replaced:
+            replaced: dict[str, list[int]] = {}
+            body = getattr(function.syntax, "body", ())  # a lambda has an expression
+            for one in body if isinstance(body, list) else ():
+                for target in one.targets if isinstance(one, ast.Assign) else ():
+                    parts = target.elts if isinstance(target, ast.Tuple) else (target,)
+                    for part in parts:
+                        if isinstance(part, ast.Name):
+                            replaced.setdefault(part.id, []).append(one.lineno)
+            self._replaced[id(function)] = replaced
+        return max((line for line in self._replaced[id(function)].get(name.id, ()) if line < name.lineno), default=0)
 
     def _loops_of(self, function: Function) -> tuple[range, ...]:
         if id(function) not in self._loops:

@@ -314,8 +314,8 @@ class RankTaint:
         for target in self.program.targets(call, function):
             shift = 1 if target.owner is not None and target.parameters[:1] in (("self",), ("cls",)) else 0
             for at, argument in enumerate(call.args):
-                if at + shift < len(target.parameters):
-                    self._name(target, target.parameters[at + shift], self.of(argument, function), AT_ENTRY)
+                if name := target.parameter_at(at + shift):
+                    self._name(target, name, self.of(argument, function), AT_ENTRY)
             for keyword in call.keywords:
                 if keyword.arg in target.parameters:
                     self._name(target, keyword.arg, self.of(keyword.value, function), AT_ENTRY)
