@@ -136,7 +136,7 @@ def _at(stepped: ast.If, file: ProjectFile) -> ExplanationStep:
 def _written(test: ast.expr, node: ast.With, function: Function, project: Project) -> tuple[ProjectFile, ast.AST]:
     """Returns where a test stands: what the `with` calls was written out to find it, and `test` may be a copy."""
     given = [entered_by(item, function) for item in node.items]
-    scopes = [(one, function) for one in given]
+    scopes: list[tuple[ast.AST, Function]] = [(one, function) for one in given]
     for _ in range(_DEPTH):
         for value, where in scopes:
             for one in walk(value):
