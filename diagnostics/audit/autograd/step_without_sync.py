@@ -39,6 +39,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.gradient_accumulation import (
+    entered_by,
     skips_stepping_round,
     steps_without_sync,
     unsynchronised_where_it_steps,
@@ -48,6 +49,7 @@ CODE = "A311"
 NAME = "step-without-sync"
 SEVERITY = Severity.ERROR
 WORDS = ("no_sync", "backward")
+_DEPTH = 4
 CHECKLIST = "gradients are averaged in the round before the step"
 
 
@@ -96,20 +98,25 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             entered = step(file, node, "backward() runs here, in some rounds under no_sync()")
             if found is not None:
                 test, stepped = found
-                written = any(one is test for one in function.own_nodes)  # else in what the `with` calls
+                home, place = _written(test, node, function, project)
                 # Where the number of rounds is one, it does no harm.
                 sure = Confidence.CONFIRMED if _is_known(test, function) else Confidence.LIKELY
-                yield _never_averaged(file, test if written else node, test, stepped, entered, sure)
+                yield _never_averaged(home, place, test, stepped, (entered, _at(stepped, file)), sure)
                 continue
             kept = unsynchronised_where_it_steps(node, function, project)
             if kept is not None:
                 test, stepped, method = kept
                 home = project.file_with(method)
-                yield _never_averaged(home, test, test, stepped, entered, Confidence.LIKELY)
+                yield _never_averaged(home, test, test, stepped, (entered, _at(stepped, home)), Confidence.LIKELY)
 
 
 def _never_averaged(
-    file: ProjectFile, place: ast.AST, test: ast.expr, stepped: ast.If, entered: ExplanationStep, sure: Confidence
+    file: ProjectFile,
+    place: ast.AST,
+    test: ast.expr,
+    stepped: ast.If,
+    steps: tuple[ExplanationStep, ...],
+    sure: Confidence,
 ) -> Violation:
     return violation(
         file,
@@ -117,9 +124,36 @@ def _never_averaged(
         f"the step under `{ast.unparse(stepped.test)}` comes in a round that `{ast.unparse(test)}` keeps under "
         "no_sync(): its gradients are never averaged, and the ranks drift apart",
         f"synchronise in the round of the step: no_sync() only where not ({ast.unparse(stepped.test)})",
-        steps=(entered, step(file, stepped, "the optimizer steps here")),
+        steps=steps,
         confidence=sure,
     )
+
+
+def _at(stepped: ast.If, file: ProjectFile) -> ExplanationStep:
+    return step(file, stepped, "the optimizer steps here")
+
+
+def _written(test: ast.expr, node: ast.With, function: Function, project: Project) -> tuple[ProjectFile, ast.AST]:
+    """Returns where a test stands: what the `with` calls was written out to find it, and `test` may be a copy."""
+    given = [entered_by(item, function) for item in node.items]
+    scopes: list[tuple[ast.AST, Function]] = [(one, function) for one in given]
+    for _ in range(_DEPTH):
+        for value, where in scopes:
+            for one in walk(value):
+                if type(one) is type(test) and _span(one) == _span(test):
+                    return project.file_with(where), one
+        called = [(one, where) for value, where in scopes for one in walk(value) if isinstance(one, ast.Call)]
+        scopes = [
+            (part, target)
+            for one, where in called
+            for target in project.targets(one, where)
+            for part in target.nodes_of((ast.Return, ast.If))
+        ]
+    return project.file_with(function), test if any(one is test for one in function.own_nodes) else node
+
+
+def _span(node: ast.AST) -> tuple[int, ...]:
+    return tuple(getattr(node, name, 0) or 0 for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
 
 
 def _is_known(test: ast.expr, function: Function) -> bool:

@@ -1,8 +1,8 @@
 """Collectives in a loop whose order is another one on another rank.
 
-What it does: flags loops with a collective in the body over a set, over files in the order of the directory, over a
-list whose order is chosen by the rank, and over a dictionary that is filled in the order in which the rank's data came.
-sorted() makes the order the same everywhere.
+What it does: flags loops with a collective in the body over a set, also one that is the difference of two or that is
+filled elsewhere, over files in the order of the directory, over a list whose order is chosen by the rank, and over a
+dictionary that is filled in the order in which the rank's data came. sorted() makes the order the same everywhere.
 
 Why it matters: ranks meet in the order in which they call, not by name. Another order pairs the sum of one metric with
 the maximum of another: wrong numbers, or a hang where the sizes or operations differ. The order of a set of strings
@@ -54,6 +54,8 @@ _SET_METHODS = ("union", "intersection", "difference", "symmetric_difference")
 _NUMBERS = re.compile(
     r"rank|size|idx|index|indices|ids?$|step|layer|dim|dtype|device|group|num|len|epoch", re.IGNORECASE
 )
+_SET_OPERATORS = (ast.Sub, ast.BitOr, ast.BitAnd, ast.BitXor)
+_COUNTS = ("range", "arange")
 _ROUNDS = 4
 Loop = ast.For | ast.comprehension
 
@@ -121,7 +123,7 @@ def _order(over: ast.expr, function: Function, project: Project, rounds: int = _
     match over:
         case ast.Name():
             made = list(reaching_values(over, function, project)) or _of_module(over.id, function, project)
-            found = _order(*made[0], project, rounds - 1) if len(made) == 1 else None
+            found = _first(made, function, project, rounds)
             return found or _of_iterator(over, function, project, rounds)
         case ast.Set(elts=parts):
             strings = len(parts) > 1 and all(
@@ -131,14 +133,19 @@ def _order(over: ast.expr, function: Function, project: Project, rounds: int = _
                 _Order("a set of strings has another order in every process", Confidence.CONFIRMED) if strings else None
             )
         case ast.SetComp():
-            return _of_set(ast.unparse(over.elt))
+            return None if _is_counted(over) else _of_set(ast.unparse(over.elt))
+        case ast.ListComp(generators=[one]) | ast.GeneratorExp(generators=[one]) | ast.DictComp(generators=[one]):
+            return _order(one.iter, function, project, rounds - 1)
+        case ast.BinOp(op=op):
+            made_of_sets = isinstance(op, _SET_OPERATORS) and _is_set(over, function, project, rounds)
+            return _of_set(ast.unparse(over), "{}") if made_of_sets else None
         case ast.IfExp():
             return _chosen(over, function, project)
         case ast.Call():
             return _of_call(over, function, project, rounds)
         case ast.Attribute():
             made = project.attribute_values(over, function)
-            kept = _order(*made[0], project, rounds - 1) if len(made) == 1 else None
+            kept = _first(made, function, project, rounds)
             return kept or _of_dictionary(over, function, project) or _of_iterator(over, function, project, rounds)
         case _:
             return None
@@ -161,17 +168,48 @@ def _of_iterator(value: ast.expr, function: Function, project: Project, rounds: 
 def _of_call(call: ast.Call, function: Function, project: Project, rounds: int) -> _Order | None:
     name, last = project.name(call.func, function), last_name(call.func)
     if name in ("set", "frozenset"):
-        return _of_set(ast.unparse(call.args[0])) if call.args else None
-    if last in _SET_METHODS and isinstance(call.func, ast.Attribute) and _is_set(call.func.value, function):
-        return _of_set(ast.unparse(call.func.value))
+        return _of_set(ast.unparse(call.args[0])) if call.args and not _counts(call.args[0]) else None
+    if last in _SET_METHODS and isinstance(call.func, ast.Attribute):
+        made_of_sets = _is_set(call.func.value, function, project, rounds)
+        return _of_set(ast.unparse(call.func.value)) if made_of_sets else None
     if name in _LISTINGS or (last in ("iterdir", "glob", "rglob") and isinstance(call.func, ast.Attribute)):
         return _Order(f"{last}() gives files in the order of the directory", Confidence.LIKELY)
     if name == "sorted":
         return _sorted_by_rank(call, function, project)
     if last in ("items", "keys", "values") and isinstance(call.func, ast.Attribute) and not call.args:
         return _order(call.func.value, function, project, 0)
-    if name in _KEEPS and call.args:
+    if (name in _KEEPS or name == "dict.fromkeys") and call.args:
         return _order(call.args[0], function, project, rounds - 1)
+    targets = project.targets(call, function)
+    given = [one.value for target in targets for one in target.nodes_of(ast.Return) if isinstance(one, ast.Return)]
+    if len(targets) == len(given) == 1 and given[0] is not None:
+        return _first([(given[0], targets[0])], function, project, rounds)
+    return None
+
+
+def _first(made: list[tuple[ast.expr, Function]], function: Function, project: Project, rounds: int) -> _Order | None:
+    """Returns the order of what a name or call stands for, where that is one thing, and shows where it is made."""
+    if len(made) != 1:
+        return None
+    value, where = made[0]
+    found = _order(value, where, project, rounds - 1)
+    if found is None and isinstance(value, ast.Call) and last_name(value.func) == "set" and not value.args:
+        found = _of_filled(value, where)
+    if found is None or found.steps or where is function:
+        return found
+    came = step(project.file_with(where), value, "what is gone through is made here")
+    return _Order(found.told, found.confidence, (came,))
+
+
+def _of_filled(empty: ast.Call, function: Function) -> _Order | None:
+    """`names = set()`, and `names.add(name)` further on: its order is that of any set of what is put in."""
+    held = [name for name, values in function.assigned.items() if values == [empty]]
+    for node in function.nodes_of(ast.Call):
+        match node:
+            case ast.Call(func=ast.Attribute(value=base, attr="add" | "update"), args=[put, *_]):
+                if ast.unparse(base) in held:
+                    counted = isinstance(put, ast.Constant) or _counts(put)
+                    return None if counted else _of_set(ast.unparse(put))
     return None
 
 
@@ -180,15 +218,61 @@ def _of_module(name: str, function: Function, project: Project) -> list[tuple[as
     return [(one, module) for one in module.assigned.get(name, ())]
 
 
-def _is_set(value: ast.expr, function: Function) -> bool:
-    made = function.assigned.get(value.id, []) if isinstance(value, ast.Name) else [value]
-    return any(isinstance(one, ast.Call) and last_name(one.func) in ("set", "frozenset") for one in made)
+def _is_set(value: ast.expr, function: Function, project: Project, rounds: int) -> bool:
+    return _kind(value, function, project, rounds) == "set"
 
 
-def _of_set(text: str) -> _Order:
+def _kind(value: ast.expr, function: Function, project: Project, rounds: int) -> str:
+    """Returns "set" for what is one: of set(), in braces, the difference of two; "numbers" where it holds those."""
+    match value:
+        case ast.Set(elts=parts):
+            return "numbers" if any(isinstance(getattr(one, "value", None), int) for one in parts) else "set"
+        case ast.SetComp():
+            return "numbers" if _is_counted(value) else "set"
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _SET_OPERATORS) and rounds:
+            sides = {"set" if _is_view(one) else _kind(one, function, project, rounds - 1) for one in (left, right)}
+            return next((one for one in ("numbers", "set") if one in sides), "")
+        case ast.Call(func=ast.Attribute(value=base, attr=name)) if name in _SET_METHODS and rounds:
+            return _kind(base, function, project, rounds - 1)
+        case ast.Call() if last_name(value.func) in ("set", "frozenset"):
+            return "numbers" if value.args and _counts(value.args[0]) else "set"
+        case ast.Name() if rounds:
+            made = list(reaching_values(value, function, project)) or _of_module(value.id, function, project)
+        case ast.Attribute() if rounds:
+            made = project.attribute_values(value, function)
+        case _:
+            return ""
+    kinds = {_kind(one, where, project, rounds - 1) for one, where in made}
+    return "numbers" if "numbers" in kinds else "set" if kinds == {"set"} else ""
+
+
+def _is_view(value: ast.expr) -> bool:
+    """`state.keys()`: a view, whose difference from another one is a set."""
+    return isinstance(value, ast.Call) and last_name(value.func) == "keys" and not value.args
+
+
+def _counts(value: ast.expr) -> bool:
+    """Whether a value gives numbers, whose sets have the same order everywhere."""
+    return _is_counted(value) or (isinstance(value, ast.Call) and last_name(value.func) in _COUNTS)
+
+
+def _is_counted(value: ast.expr) -> bool:
+    """`{i for i in range(n)}`: a comprehension that holds what range() or enumerate() counts."""
+    if not isinstance(value, (ast.SetComp, ast.ListComp, ast.GeneratorExp)):
+        return False
+    counters = set()
+    for one in value.generators:
+        named = last_name(one.iter.func) if isinstance(one.iter, ast.Call) else ""
+        target = one.target.elts[0] if named == "enumerate" and isinstance(one.target, ast.Tuple) else one.target
+        counters |= {ast.unparse(target)} if named in (*_COUNTS, "enumerate") else set()
+    names = {one.id for one in walk(value.elt) if isinstance(one, ast.Name)}
+    return bool(names) and names <= counters and not any(isinstance(one, ast.JoinedStr) for one in walk(value.elt))
+
+
+def _of_set(text: str, told: str = "set({})") -> _Order:
     numbers = any(_NUMBERS.search(word) for word in re.findall(r"\w+", text))
     sure = Confidence.POSSIBLE if numbers else Confidence.LIKELY
-    return _Order(f"set({text}) has another order in every process where it holds no numbers", sure)
+    return _Order(f"{told.format(text)} has another order in every process where it holds no numbers", sure)
 
 
 def _chosen(value: ast.IfExp, function: Function, project: Project) -> _Order | None:
