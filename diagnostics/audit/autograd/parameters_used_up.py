@@ -3,7 +3,7 @@
 What it does: flags a name or attribute that holds `model.parameters()`, a `filter(...)` or a generator over parameters,
 and that is used again behind what has gone through it: an optimizer, clip_grad_norm_, a loop, a sum; one that is made
 before a loop and gone through in each of its rounds; and one that is given to a function which goes through its
-parameter twice.
+parameter twice. To hand it to a function of the project that goes through it is a use like a loop.
 
 Why it matters: an iterator gives its items once. Clipping over an empty one clips nothing and says that the norm is 0;
 a second optimizer raises that it got no parameters; an average over it never moves.
@@ -33,6 +33,7 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.object_kinds import given
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.module_classes import own_attribute
@@ -48,9 +49,10 @@ _COLLECTS = frozenset(["list", "tuple", "sum", "sorted", "max", "min", "any", "a
 _PAIRS = frozenset(["zip", "enumerate", "reversed"])
 _CLIPS = frozenset(["clip_grad_norm_", "clip_grad_value_", "clip_grad_norm", "clip_grads_with_norm_", "get_total_norm"])
 _OPTIMIZER = re.compile(r"Adam|SGD|Lion|LAMB|Lamb|Adagrad|RMSprop|Adafactor|Adadelta|Muon")
-_PARAMETERS = re.compile(r"parameters\(")
+_PARAMETERS = re.compile(r"parameters\(|\.grad\b")
 _USED = "goes through it"
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_DEPTH = 3  # functions that hand an iterator on to the next one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +71,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in project.functions_in(file):
         for name, values in function.assigned.items():
             if len(values) == 1 and name not in function.parameters and _is_iterator(values[0], function, project):
-                yield from _in_order(file, name, values[0], list(_uses(name, function, function)))
+                yield from _in_order(file, name, values[0], list(_uses(name, function, project)))
         yield from _given(file, function, project)
     for kind in (one for one in file.all_statements if isinstance(one, ast.ClassDef)):
         yield from _of_object(file, kind, project)
@@ -78,7 +80,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _given(file: ProjectFile, function: Function, project: Project) -> Iterator[Violation]:
     """Yields the second uses of a parameter for which a caller gives an iterator, and of which no list is made."""
     for name in function.parameters[function.implied :]:
-        uses = list(_uses(name, function, function))
+        uses = list(_uses(name, function, project))
         if len(uses) < 2 or not all(_is_item(one, name) for one in function.assigned.get(name, ())):
             continue
         for value, where in project.arguments(name, function):
@@ -113,16 +115,19 @@ def _is_lazy(value: ast.expr, function: Function, project: Project) -> bool:
     return project.name(value.func, function) in _LAZY and _PARAMETERS.search(ast.unparse(value)) is not None
 
 
-def _uses(name: str, function: Function, where: Function) -> Iterator[_Use]:
+def _uses(name: str, where: Function, project: Project, depth: int = _DEPTH) -> Iterator[_Use]:
     """Yields where a name, or `self.x`, is gone through, in the order of the lines."""
     found: list[_Use] = []
     for node in where.nodes_of((ast.Call, ast.For, ast.comprehension)):
         if isinstance(node, ast.Call):
             called = last_name(node.func)
-            given = [*node.args[:1], *(one.value for one in node.keywords if one.arg in ("params", "parameters"))]
+            handed = [*node.args[:1], *(one.value for one in node.keywords if one.arg in ("params", "parameters"))]
             is_method = isinstance(node.func, ast.Attribute) and called in _COLLECTS
             kind = "clip" if called in _CLIPS else "optimizer" if _OPTIMIZER.search(called) else "collects"
-            if (kind != "collects" or (called in _COLLECTS and not is_method)) and any(_is(one, name) for one in given):
+            known = kind != "collects" or (called in _COLLECTS and not is_method)
+            if _goes_on(name, node, where, project, depth):
+                found.append(_Use(node, where, "clip" if kind == "clip" else "loop"))
+            elif known and any(_is(one, name) for one in handed):
                 found.append(_Use(node, where, kind))
         elif isinstance(node, (ast.For, ast.comprehension)):
             over = node.iter
@@ -130,6 +135,32 @@ def _uses(name: str, function: Function, where: Function) -> Iterator[_Use]:
             if any(_is(one, name) for one in pairs):
                 found.append(_Use(node if isinstance(node, ast.For) else over, where, "loop"))
     yield from sorted(found, key=lambda one: (getattr(one.node, "lineno", 0), getattr(one.node, "col_offset", 0)))
+
+
+def _goes_on(name: str, call: ast.Call, where: Function, project: Project, depth: int) -> bool:
+    """Whether a call hands an iterator to a function of the project that goes through it, whatever else is so."""
+    if not depth or not any(_is(one, name) for one in (*call.args, *(each.value for each in call.keywords))):
+        return False
+    targets = project.targets(call, where)
+    return bool(targets) and all(
+        any(
+            _is(value, name) and _uses_up(target, parameter, project, depth - 1)
+            for parameter, value in given(call, target.parameters[target.implied :])
+        )
+        for target in targets
+    )
+
+
+def _uses_up(function: Function, name: str, project: Project, depth: int) -> bool:
+    """Whether a function goes through a parameter wherever it ends: in no arm, and not through a new meaning of it."""
+    if function.is_generator:
+        return False
+    file = project.file_with(function)
+    renewed = [one for one in function.assigned.get(name, ()) if not _is_item(one, name)]
+    return any(
+        not _arms(one.node, file) and (not renewed or any(_holds(value, one.node) for value in renewed))
+        for one in _uses(name, function, project, depth)
+    )
 
 
 def _is(value: ast.expr, name: str) -> bool:
@@ -205,10 +236,10 @@ def _of_object(file: ProjectFile, kind: ast.ClassDef, project: Project) -> Itera
         if len(values) > 1 or not made_in.name.endswith("__init__") or not _is_iterator(value, made_in, project):
             continue
         name = f"self.{attribute}"
-        first = next(_uses(name, made_in, made_in), None)
+        first = next(_uses(name, made_in, project), None)
         for function in (one for one in functions if one is not made_in):
             again = next(
-                (one for one in _uses(name, function, function) if first is not None or one.kind == "clip"), None
+                (one for one in _uses(name, function, project) if first is not None or one.kind == "clip"), None
             )
             if again is not None:
                 yield _hit(file, name, value, again, first)

@@ -14,7 +14,13 @@ from diagnostics.static.torch_code.submodules import Submodule, is_part, parts_o
 
 _CHANCE = frozenset(["rand", "random", "bernoulli", "randint", "uniform", "choice", "rand_like", "randn"])
 _CONTENT = frozenset(["item", "any", "all", "tolist", "nonzero", "equal", "allclose"])
+# What gives as many rows as the data have of a kind, and what asks how many those are.
+_SELECTS = frozenset(["where", "nonzero", "argwhere", "masked_select", "flatnonzero"])
+_COUNTS = frozenset(["numel", "len", "size", "sum", "count_nonzero", *_CONTENT])
+_SIZES = frozenset(["shape", "size", "device", "dtype", "dim", "ndim"])
 _COUNTERS = re.compile(r"^(?:global_|cur_|current_|n_)?(?:step|epoch|iteration|iter|it|steps|epochs)$")
+
+_ROUNDS = 8  # assignments from what forward is given to a mask
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ def changing_branches(kind: ast.ClassDef, project: Project) -> Iterator[Conditio
 
 def _in_loop(loop: ast.For, parts: Mapping[str, Submodule], forward: Function) -> Iterator[ConditionalUse]:
     """Yields the branches by which a loop over layers leaves one out."""
-    over = [part for name, part in parts.items() if _uses(loop.iter, name)]
+    over = [part for name, part in parts.items() if _uses(loop.iter, name) and not _touches_all(name, forward)]
     for node in loop.body if over else ():
         why = _changes(node.test, forward) if isinstance(node, ast.If) else ""
         if isinstance(node, ast.If) and why and (_skips(node) or (_calls(node.body, loop.target) and not node.orelse)):
@@ -65,7 +71,50 @@ def _changes(test: ast.expr, forward: Function) -> str:
             return f"`{one.id}` decides"
         if isinstance(one, ast.Attribute) and one.attr in counted and not asks_for_none:
             return f"how often forward has run (`{ast.unparse(one)}`) decides"
-    return ""
+    return "the data decide" if not asks_for_none and _counts_selected(test, forward) else ""
+
+
+def _counts_selected(test: ast.expr, forward: Function) -> bool:
+    """Whether a test asks how much of the data was selected: `rows.numel() == 0` of `rows = where(chosen == i)`."""
+    values = _assignments(forward)
+    data = {name for name in forward.parameters[1:]}
+    for _ in range(_ROUNDS):
+        data |= {name for name, value in values if data & _read_whole(value)}
+    selected = {name for name, value in values if _selects(value) and data & _read_whole(value)}
+    for one in walk(test):
+        asks = isinstance(one, ast.Call) and last_name(one.func) in _COUNTS
+        if asks or (isinstance(one, ast.Attribute) and one.attr == "shape"):
+            if any(isinstance(inner, ast.Name) and inner.id in selected for inner in walk(one)):
+                return True
+    return False
+
+
+def _assignments(forward: Function) -> list[tuple[str, ast.expr]]:
+    """Returns (name, value) of each assignment, of `a, b = f()` both names."""
+    return [
+        (inner.id, node.value)
+        for node in forward.nodes_of((ast.Assign, ast.NamedExpr))
+        if isinstance(node, (ast.Assign, ast.NamedExpr))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for inner in walk(target)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+    ]
+
+
+def _read_whole(value: ast.expr) -> set[str]:
+    """Returns the names whose content a value is made of, not only their shapes."""
+    sizes = {id(inner) for one in walk(value) if isinstance(one, ast.Attribute) and one.attr in _SIZES
+             for inner in walk(one)}  # fmt: skip
+    return {one.id for one in walk(value) if isinstance(one, ast.Name) and id(one) not in sizes}
+
+
+def _selects(value: ast.expr) -> bool:
+    """Whether a value holds where a comparison is true: a mask, or the rows of one."""
+    compares = any(isinstance(one, ast.Compare) for one in walk(value))
+    called = {last_name(one.func): len(one.args) for one in walk(value) if isinstance(one, ast.Call)}
+    return (compares and (isinstance(value, ast.Compare) or called.get("where") == 1 or not called)) or bool(
+        called.keys() & (_SELECTS - {"where"})
+    )
 
 
 def _assigned_once(test: ast.expr, forward: Function) -> list[ast.expr]:
@@ -91,6 +140,12 @@ def _only_here(name: str, branch: ast.If, forward: Function) -> bool:
 
 def _uses(value: ast.AST, name: str) -> bool:
     return any(is_part(one) and getattr(one, "attr", "") == name for one in walk(value))
+
+
+def _touches_all(name: str, forward: Function) -> bool:
+    """Whether forward goes over all parameters of a part, so that each has a gradient, be it of 0."""
+    reads = (one for one in forward.own_nodes if isinstance(one, ast.Attribute) and one.attr == "parameters")
+    return any(_uses(one.value, name) for one in reads)
 
 
 def _skips(node: ast.If) -> bool:
