@@ -28,6 +28,7 @@ from diagnostics.static.dataflow.taint_rules import (
     is_none,
     is_placement,
     is_share,
+    parameter_at,
     parts_of,
     returned_item,
     statements_of,
@@ -314,8 +315,7 @@ class RankTaint:
         for target in self.program.targets(call, function):
             shift = 1 if target.owner is not None and target.parameters[:1] in (("self",), ("cls",)) else 0
             for at, argument in enumerate(call.args):
-                if name := target.parameter_at(at + shift):
-                    self._name(target, name, self.of(argument, function), AT_ENTRY)
+                self._name(target, parameter_at(at + shift, target), self.of(argument, function), AT_ENTRY)
             for keyword in call.keywords:
                 if keyword.arg in target.parameters:
                     self._name(target, keyword.arg, self.of(keyword.value, function), AT_ENTRY)
@@ -346,5 +346,5 @@ class RankTaint:
             self._set(target.value, self.of(target.slice, function), function, target)
 
     def _name(self, function: Function, name: str, found: Found, line: int) -> None:
-        if found is not None:
+        if found is not None and name:
             self._known.set_name(function, name, called_loss(found, name), line)

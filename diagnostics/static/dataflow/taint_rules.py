@@ -143,3 +143,13 @@ def _items_set(statements: Iterable[ast.stmt]) -> set[str]:
 def _is_key(index: ast.AST) -> bool:
     """Whether an index can only be the key of a mapping."""
     return isinstance(index, ast.JoinedStr) or (isinstance(index, ast.Constant) and isinstance(index.value, str))
+
+
+def parameter_at(position: int, function: Function) -> str:
+    """Returns the parameter that takes this positional argument, which may be `*args`; "" where none does."""
+    if isinstance(function.syntax, ast.Module):
+        return ""
+    given = function.syntax.args
+    names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    rest = given.vararg.arg if given.vararg is not None else ""
+    return names[position] if position < len(names) else rest

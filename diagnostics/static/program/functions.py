@@ -49,15 +49,6 @@ class Function:
         arguments = self.syntax.args
         return tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs))
 
-    def parameter_at(self, position: int) -> str:
-        """Returns the parameter that takes this positional argument, which may be `*args`; "" where none does."""
-        if isinstance(self.syntax, ast.Module):
-            return ""
-        arguments = self.syntax.args
-        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
-        rest = arguments.vararg.arg if arguments.vararg is not None else ""
-        return names[position] if position < len(names) else rest
-
     @cached_property
     def implied(self) -> int:
         """How many of its first parameters a call of a method does not name: self or cls, of a staticmethod none."""
