@@ -31,7 +31,7 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
