@@ -25,12 +25,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.executed import also, home, shown
+from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.executed.checkpoints.refused import refused_loads
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.program.declared_versions import DeclaredVersions
+from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -56,9 +57,10 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         return
     for load, save, key, told in found:
         under = f" under {key!r}" if key else ""
+        where, entry = _entry(save, key)
         yield violation(
-            home(save, project),
-            _entry(save, key),
+            project.file_with(where),
+            entry,
             f"the checkpoint holds {told}{under}, and torch.load refuses it: since PyTorch 2.6 its default is "
             "weights_only=True, so that a run that goes on dies with UnpicklingError",
             "save plain values: vars(args), str(path), float(x), state_dict(); for files that are there already, and "
@@ -68,13 +70,14 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         )
 
 
-def _entry(save: Event, key: str) -> ast.AST:
-    """Returns where a key is written in the dict that is saved, the save itself where it is not in one literal."""
-    given = [one for one in ast.walk(save.node) if isinstance(one, (ast.Dict, ast.Name))]
-    for one in given:
-        tables = save.function.assigned.get(one.id, []) if isinstance(one, ast.Name) else [one]
-        for table in tables:
-            for name, value in zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ():
-                if isinstance(name, ast.Constant) and name.value == key:
-                    return value
-    return save.node
+def _entry(save: Event, key: str) -> tuple[Function, ast.AST]:
+    """Returns where a key is written in the dict that is saved, here or by who calls; else the save itself."""
+    calls = [(save.function, save.node), *((one.caller, one.call) for one in reversed(save.frames))]
+    for function, call in calls:
+        for one in (each for each in ast.walk(call) if isinstance(each, (ast.Dict, ast.Name))):
+            tables = function.assigned.get(one.id, []) if isinstance(one, ast.Name) else [one]
+            for table in tables:
+                for name, value in zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ():
+                    if isinstance(name, ast.Constant) and name.value == key:
+                        return function, value
+    return save.function, save.node

@@ -65,7 +65,8 @@ def _same_file(load: Event, save: Event) -> bool:
 def _keys_read(load: Event, execution: Execution) -> set[str]:
     """Returns the keys of a checkpoint that a program asks for."""
     given = (each for one in execution.events for each in (one.owner, *one.args, *one.keywords.values()))
-    items = (one for each in given for one in sources(each) if isinstance(one, Made) and one.owner is load.value)
+    made = (one for each in given for one in sources(each) if isinstance(one, Made))
+    items = (one for one in made if load.value is not None and load.value in options(one.owner))
     keys = (one.args[0] for one in items if one.name in ("[]", ".get", ".pop") and one.args)
     return {one.value for one in keys if isinstance(one, Const) and isinstance(one.value, str)}
 
