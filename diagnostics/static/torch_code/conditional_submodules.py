@@ -77,15 +77,15 @@ def _changes(test: ast.expr, forward: Function) -> str:
 def _counts_selected(test: ast.expr, forward: Function) -> bool:
     """Whether a test asks how much of the data was selected: `rows.numel() == 0` of `rows = where(chosen == i)`."""
     values = _assignments(forward)
-    data = {name for name in forward.parameters[1:]}
+    data = set(forward.parameters[1:])
     for _ in range(_ROUNDS):
         data |= {name for name, value in values if data & _read_whole(value)}
     selected = {name for name, value in values if _selects(value) and data & _read_whole(value)}
     for one in walk(test):
         asks = isinstance(one, ast.Call) and last_name(one.func) in _COUNTS
-        if asks or (isinstance(one, ast.Attribute) and one.attr == "shape"):
-            if any(isinstance(inner, ast.Name) and inner.id in selected for inner in walk(one)):
-                return True
+        asks = asks or (isinstance(one, ast.Attribute) and one.attr == "shape")
+        if asks and any(isinstance(inner, ast.Name) and inner.id in selected for inner in walk(one)):
+            return True
     return False
 
 
