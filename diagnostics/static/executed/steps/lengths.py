@@ -82,7 +82,7 @@ def counted_in_own_steps(execution: Execution) -> Iterator[tuple[Event, Event, V
                 continue  # made for all ranks, or for what one process would go through
             steps = [one for one in execution.named(".step") if taken is not None and _is_from(one.owner, taken)]
             end = next((one for one, limit in ends if (limit is length or same(limit, length))
-                        and any(one.loops[0] in each.loops for each in steps)), None)  # fmt: skip
+                        and any(one.loops[-1] in each.loops for each in steps)), None)  # fmt: skip
             if end is not None:
                 yield made, taken, length, end  # type: ignore[misc] # asked for above
                 break
