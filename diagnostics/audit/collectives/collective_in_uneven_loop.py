@@ -4,7 +4,8 @@ What it does: flags loops over something whose length depends on the rank or on 
 collective, a forward or a backward of a wrapped model in the body. `DistributedSampler` pads, `islice` to an agreed
 length and `with model.join():` are balanced; an operation of its own and SyncBatchNorm under `Join` are not. Also
 `log_dict(..., sync_dist=True)` of a dict that has a key only where the rank's data has something for it, and a gather
-for each key of such a dict.
+for each key of such a dict; and loops that end with a rank's own batches, where a data set fills these by what its
+samples are like (their duration, say).
 
 Why it matters: the rank with the shorter shard leaves the loop and goes on to the next operation; the others wait for
 it in theirs. Training hangs at the end of the first epoch.
@@ -38,6 +39,7 @@ from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS
+from diagnostics.static.executed.loading.own_batches import loops_of_own_length
 from diagnostics.static.executed.models.joined import meets_under_join
 from diagnostics.static.executed.restored import goes_on_from_checkpoint
 from diagnostics.static.executed.steps.logged_keys import exchanged_by_own_keys
@@ -85,6 +87,20 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             steps=(
                 step(project.file_with(test.function), test.node, "decides by the rank's own samples"),
                 shown(filled, project, "whether there is this key"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+    for taken, met, source in loops_of_own_length(execution):
+        yield violation(
+            home(taken, project),
+            taken.node,
+            "this loop ends with the rank's own batches, and how many those are is decided by what is in its samples: "
+            "the rank that ends first leaves the others waiting",
+            "agree on the end: all_reduce whether a batch is left; or deal out batches, as many to each rank",
+            steps=(
+                shown(source, project, "batches are made of the rank's share by what its samples are like"),
+                shown(met, project, "the ranks meet here in each round"),
             ),
             confidence=Confidence.LIKELY,
         )

@@ -3,7 +3,8 @@
 What it does: runs each script on values that are not known, and flags schedules of `torch.optim.lr_scheduler` and
 transformers whose number of steps is `len(dataset) / batch_size`, where the loader of that data set and batch size has
 a DistributedSampler and each of its batches steps the schedule. Also schedules that Accelerate steps once for each rank
-and that are as long as a loader is which it has shared out.
+and that are as long as a loader is which it has shared out, or as the training of each rank, which ends after so many
+steps of its optimizer.
 
 Why it matters: a rank sees world-size times fewer batches. The schedule ends in its first part: a rate that should rise
 and fall never comes down, with 8 ranks it has not left the warm-up.
@@ -22,12 +23,17 @@ What it cannot see: schedules of the project's own, and functions given to Lambd
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.lengths import counted_once_for_all, schedules_over_whole_set
+from diagnostics.static.executed.steps.lengths import (
+    counted_in_own_steps,
+    counted_once_for_all,
+    schedules_over_whole_set,
+)
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -36,7 +42,7 @@ CODE = "A171"
 NAME = "schedule-over-whole-set"
 SEVERITY = Severity.WARNING
 RUN_CLASS = "wrong-schedule"
-WORDS = ("len",)
+WORDS = ("len", "Accelerator", "accelerator")
 CHECKLIST = "schedules are as long as what one rank goes through"
 
 
@@ -74,3 +80,22 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             ),
             confidence=Confidence.LIKELY,
         )
+    for made, prepared, _, end in counted_in_own_steps(execution):
+        yield violation(
+            home(made, project),
+            _where_given(made.node),
+            "the training ends after so many steps, and Accelerate steps a prepared schedule num_processes times in "
+            "each: it is over after 1 / num_processes of the run, and so is the warm-up",
+            "num_training_steps * accelerator.num_processes, and the same for the warm-up",
+            steps=(
+                shown(prepared, project, "from here on it steps num_processes times with each step"),
+                shown(end, project, "the training ends after that number of steps of the optimizer"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _where_given(made: ast.AST) -> ast.AST:
+    """Returns the number of steps in a call that makes a schedule, the call where it has no name there."""
+    named = made.keywords if isinstance(made, ast.Call) else []
+    return next((one.value for one in named if one.arg == "num_training_steps"), made)

@@ -237,30 +237,47 @@ def bare_into_wrapper(execution: Execution) -> Iterator[tuple[Event, Event]]:
 
 
 def loaded_from_others(execution: Execution, all_of: Sequence[Execution]) -> Iterator[tuple[Event, Event]]:
-    """Yields (load_state_dict, save of another script): under that key each script of the project saves a wrapper's."""
+    """Yields (load_state_dict, save of another script): under that key each script of the project saves a wrapper's.
+
+    Or those that save the very file which is loaded where nothing else is asked for, whatever the script itself saves.
+    """
     for one in execution.named(".load_state_dict"):
         state = _unrenamed(one.argument(0, "state_dict"), one)
         if not _is_loose_and_bare(one) or not isinstance(state, Made):
             continue
-        own = list(execution.named("torch.save"))
+        own, others = (list(each) for each in _saves(execution, all_of))
+        named = [save for save in others if may_meet(path_of(save), _loaded_path(state))]
+        if named and not any(may_meet(path_of(save), _loaded_path(state)) for save in own):
+            own, others = [], named
         if own and (state.name != "[]" or any(_has_key(one.argument(0, "obj"), state.args[0]) for one in own)):
             continue  # it may have been given its own, or one from elsewhere
-        saves = [save for other in all_of if other is not execution for save in other.named("torch.save")]
         if state.name == "torch.load":  # the file as a whole
-            given = [(save, save.argument(0, "obj")) for save in saves]
+            given = [(save, save.argument(0, "obj")) for save in others]
             held: list[tuple[Event, Value]] = [
                 (save, one) for save, one in given if isinstance(one, Made) and one.name == ".state_dict"
             ]
-            whole = len(held) == len(saves)
+            whole = len(held) == len(others)
         elif state.name == "[]" and isinstance(state.args[0], Const) and _is_load(state.owner):
             key, whole = state.args[0].value, True
-            held = [(save, table.fields[key]) for save in saves
+            held = [(save, table.fields[key]) for save in others
                     if isinstance(table := save.argument(0, "obj"), Mapped) and key in table.fields]  # fmt: skip
         else:
             continue
         prefix = prefix_of(held[0][1]) if held and whole and all(_is_wrapper_state(value) for _, value in held) else ""
         if prefix and not any(_renames_keys(each, prefix) for each in execution.events):
             yield one, held[0][0]
+
+
+def _saves(execution: Execution, all_of: Sequence[Execution]) -> tuple[Iterator[Event], Iterator[Event]]:
+    """Returns what a script saves, and what the others do."""
+    others = (save for other in all_of if other is not execution for save in other.named("torch.save"))
+    return execution.named("torch.save"), others
+
+
+def _loaded_path(state: Made) -> Value | None:
+    """Returns the path of the file that a state is, or is taken from."""
+    load = state.owner if state.name == "[]" else state
+    return load.args[0] if isinstance(load, Made) and load.name == "torch.load" and load.args else None
 
 
 def _has_key(saved: Value | None, key: Value) -> bool:

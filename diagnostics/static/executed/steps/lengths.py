@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from diagnostics.static.executed.ranks import speaks_of_ranks
@@ -19,6 +20,13 @@ _LENGTHS = {
 _SPLITS = frozenset(["split_batches", "step_scheduler_with_optimizer", "dataloader_config", "deepspeed_plugin",
                      "megatron_lm_plugin", "**"])  # fmt: skip
 _OF_TRANSFORMERS = "num_training_steps"
+# Where it stands among the arguments of those functions, where it is not named.
+_MADE_BY = {
+    "get_scheduler": 3, "get_linear_schedule_with_warmup": 2, "get_cosine_schedule_with_warmup": 2,
+    "get_cosine_with_hard_restarts_schedule_with_warmup": 2, "get_polynomial_decay_schedule_with_warmup": 2,
+}  # fmt: skip
+_LEAVES = frozenset(["break", "return"])
+_REACHED = frozenset([">=", ">", "=="])
 
 
 def schedules_over_whole_set(execution: Execution) -> Iterator[tuple[Event, Made, Made]]:
@@ -56,6 +64,57 @@ def counted_once_for_all(execution: Execution) -> Iterator[tuple[Event, Event, M
                 break
 
 
+def counted_in_own_steps(execution: Execution) -> Iterator[tuple[Event, Event, Value, Event]]:
+    """Yields (schedule, prepare, its length, the end of training) where the training ends after as many steps.
+
+    Those are steps of each rank's optimizer, of which every one moves a prepared schedule on by num_processes.
+    """
+    makers = list(execution.named("accelerate.Accelerator"))
+    if not makers or any(_SPLITS & one.keywords.keys() for one in makers):
+        return
+    prepares = list(execution.named(".prepare"))
+    ends = [(one, limit) for one in execution.events if (limit := _limit(one)) is not None] if prepares else []
+    for made in execution.events if ends else ():
+        taken = next((one for one in prepares if made.value is not None and any(
+            made.value is given for given in one.args)), None)  # fmt: skip
+        for length in _lengths(made) if taken is not None else ():
+            if any(speaks_of_ranks(one) or _is_length(one) for one in sources(length)):
+                continue  # made for all ranks, or for what one process would go through
+            steps = [one for one in execution.named(".step") if taken is not None and _is_from(one.owner, taken)]
+            end = next((one for one, limit in ends if (limit is length or same(limit, length))
+                        and any(one.loops[-1] in each.loops for each in steps)), None)  # fmt: skip
+            if end is not None:
+                yield made, taken, length, end  # type: ignore[misc] # asked for above
+                break
+
+
+def _is_from(value: Value | None, prepared: Event) -> bool:
+    """Whether a value is one of those that Accelerate gave back."""
+    return value is not None and (value is prepared.value or getattr(value, "owner", None) is prepared.value)
+
+
+def _limit(event: Event) -> Value | None:
+    """Returns the number of steps after which a loop is left, where no rank has to do with it."""
+    test = event.guards[-1].test if event.name in _LEAVES and event.loops and event.guards else None
+    if not isinstance(test, Made) or test.name not in _REACHED or len(test.args) != 2 or not event.guards[-1].taken:
+        return None
+    return test.args[1] if _counts_one_by_one(event) else None
+
+
+def _counts_one_by_one(event: Event) -> bool:
+    """Whether the number that a loop is left by is raised by 1 each time, not by the number of ranks or samples."""
+    branch = event.guards[-1].node
+    test = branch.test if isinstance(branch, ast.If) else None
+    counted = ast.unparse(test.left) if isinstance(test, ast.Compare) else ""
+    raised = [one.value for one in event.function.nodes_of(ast.AugAssign)
+              if isinstance(one, ast.AugAssign) and ast.unparse(one.target) == counted]  # fmt: skip
+    return bool(raised) and all(isinstance(one, ast.Constant) and one.value == 1 for one in raised)
+
+
+def _is_length(value: Value) -> bool:
+    return isinstance(value, Made) and value.name == "len"
+
+
 def _is_length_of_prepared(value: Made) -> bool:
     """Whether a number is the length of a loader that Accelerate has shared out: each rank's part."""
     if value.name != "len" or not value.args:
@@ -70,10 +129,13 @@ def _lengths(event: Event) -> Iterator[Value]:
     """Yields the numbers of steps that a schedule is made for."""
     if _OF_TRANSFORMERS in event.keywords:
         yield event.keywords[_OF_TRANSFORMERS]
+    place = _MADE_BY.get(event.name.rpartition(".")[2])
+    if place is not None and _OF_TRANSFORMERS not in event.keywords and len(event.args) > place:
+        yield event.args[place]
     if not event.name.startswith(_SCHEDULES):
         return
-    for place in _LENGTHS.get(event.name.removeprefix(_SCHEDULES), ()):
-        given = event.argument(*place)
+    for where in _LENGTHS.get(event.name.removeprefix(_SCHEDULES), ()):
+        given = event.argument(*where)
         if given is not None:
             yield given
 
