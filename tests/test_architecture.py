@@ -44,7 +44,7 @@ ARROWS = {
     "static/executed": "agent/shared s/program s/execution",
     "static/executed/models": "agent/shared s/execution s/executed",
     "static/executed/checkpoints": "s/program s/execution",
-    "static/executed/loading": "s/execution s/executed",
+    "static/executed/loading": "s/program s/execution s/executed",
     "static/executed/steps": "agent/shared s/program s/execution s/executed",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
     "dynamic/job": "machine record s/program",
@@ -103,8 +103,10 @@ ARROWS = {
         "agent/shared audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed "
         "s/executed/models s/executed/steps"
     ),
-    "audit/collectives": "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed "
-    "s/executed/models s/executed/steps",
+    "audit/collectives": (
+        "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed s/executed/loading "
+        "s/executed/models s/executed/steps"
+    ),
     "audit/exchange": (
         "agent/shared audit s/program s/dataflow s/spmd s/autograd s/torch_code s/execution s/executed s/executed/steps"
     ),

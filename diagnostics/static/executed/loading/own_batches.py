@@ -74,7 +74,11 @@ def _yields_by_content(loop: ast.For) -> bool:
 def _measures(value: ast.expr, names: set[str]) -> bool:
     """Whether a value asks an item for what it holds: `cut["duration"]`, `len(text)`, `cut.frames`."""
     for one in walk(value):
-        if isinstance(one, (ast.Subscript, ast.Attribute)) and isinstance(one.value, ast.Name) and one.value.id in names:
+        if (
+            isinstance(one, (ast.Subscript, ast.Attribute))
+            and isinstance(one.value, ast.Name)
+            and one.value.id in names
+        ):
             return True
         if isinstance(one, ast.Call) and any(isinstance(each, ast.Name) and each.id in names for each in one.args):
             return True
