@@ -23,6 +23,7 @@ from diagnostics.diagnosis.verdict import Diagnosis, arbitrate, exit_of
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.job.job_builder import JobInputs, build_job
 from diagnostics.dynamic.job.job_from_logs import job_from_logs
+from diagnostics.dynamic.job.stages import other_stages
 from diagnostics.record.agent_bytes import AgentFileError
 from diagnostics.record.record import BEFORE, RunRecord
 from diagnostics.record.supervisor_facts import ATTACHED
@@ -32,6 +33,8 @@ from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import RunReport
 
 HIDDEN = "-hidden"  # behind a code: asked about a failure that something hid
+STAGE = "-stage-"  # behind a code: asked about one of several trainings that ran one after the other
+TRAINED_BADLY = (JobOutcome.SILENT_WRONG, JobOutcome.SLOW)
 NOTHING_IN_LOGS = "no failure stands in these logs, which does not prove that there was none"
 CUT_SHORT = "the diagnosis was cut short, and {} known failures were not looked for"
 AGAIN = ": ups-doctor diagnose FOLDER"  # that of the report
@@ -196,6 +199,11 @@ def ask(
         causes, more = _asked(as_it_failed(job, masked), {AppliesTo.FAILED}, asking, about + HIDDEN)
         matches = [with_its_cause(one, causes) if one is masked else one for one in matches]
         troubles += more
+    if not running and not job.failed:
+        for number, stage in enumerate(other_stages(job), start=1):
+            told, more = _asked(stage, wanted, asking, f"{about}{STAGE}{number}")
+            matches += [one for one in told if one.is_root and one.outcome in TRAINED_BADLY]
+            troubles += more
     return matches, troubles
 
 

@@ -192,6 +192,18 @@ def test_of_a_model_called_around_its_wrapper_the_call_that_learns_is_told_and_n
     assert (wrapper.ran, "backward()" in line) == (False, True)
 
 
+@pytest.mark.parametrize(("called", "ran"), [("model", False), ("ddp", True)])
+def test_what_a_model_learned_before_it_was_wrapped_is_no_call_around_its_wrapper(watch, called, ran):
+    warm = "    ddp = nn.parallel.DistributedDataParallel(model)\n"
+    source = ROLLOUT.replace(warm, "    model(torch.ones(2, 4)).sum().backward()\n" + warm)
+    source = source.replace("model(torch.ones(2, 4)).sum().backward()\n        opt", f"{called}(torch.ones(2, 4)).sum()"
+                            ".backward()\n        opt")  # fmt: skip
+    (wrapper,) = _prints(watch, source).looks[-1].wrappers
+    lines = [(HEAD + source).splitlines()[call.line - 1] for call in wrapper.inner_call]
+    learns = [] if ran else ["        model(torch.ones(2, 4)).sum().backward()"]
+    assert (wrapper.ran, wrapper.inner_called, lines) == (ran, not ran, learns)
+
+
 ODD = """
     model = nn.Linear(4, 3)
     model.rows = nn.Parameter(torch.randn(8, 6).t())

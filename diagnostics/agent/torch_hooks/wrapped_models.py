@@ -38,7 +38,7 @@ class Wrapped:
 
         `quiet` are those of them that were only called without gradients: a rollout, an evaluation.
         """
-        inner = [id(module) for module in wrapper.module.modules() if id(module) in called]
+        inner = [id(module) for module in wrapper.module.modules() if called.get(id(module)) is not None]
         inner.sort(key=quiet.__contains__)
         return {
             "class": type(wrapper.module).__qualname__,
@@ -65,11 +65,14 @@ class Models:
         self.late = {}  # id -> weak reference of each module made after the first optimizer
         self.quiet = set()  # ids of modules that were called from outside any other, and never with gradients
         self._names = None
-        self._called = {}  # id of a module -> where it was first called from outside any other
+        self._called = {}  # id of a module -> where it was first called from outside any other; None: not since wrapped
 
     def wrapped(self, wrapper, frames):
-        """Notes a new wrapper."""
+        """Notes a new wrapper. What its module did before, a warm start on each rank, went around nothing."""
         self.wrappers.append(Wrapped(wrapper, frames))
+        before = [id(module) for module in wrapper.module.modules() if id(module) in self._called]
+        self._called.update(dict.fromkeys(before))
+        self.quiet.update(before)  # a call with gradients from now on is noted
 
     def optimizer(self, optimizer, frames):
         """Notes a new optimizer."""
@@ -100,7 +103,7 @@ class Models:
         return [one.facts(wrapper, called, self.quiet) for one, wrapper in self.living()[:MOST_WRAPPERS]]
 
     def called(self):
-        """Returns {id of a module that was called from outside any other: where that was first}."""
+        """Returns {id of a module that was called from outside any other: where that was first, None before DDP}."""
         return {key: self._called.get(key, []) for key in self._names.walks} if self._names is not None else {}
 
     def follow(self, names):
