@@ -76,10 +76,28 @@ def answer(**changed: Any) -> zoo_runs.Watched:
         ({"failure_class": "unknown"}, ["class: 'unknown', should be 'python-exception'"]),
         ({"culprit_ranks": [0, 1]}, ["ranks: (0, 1), should be (1,)"]),
         ({"location": "data.py:1"}, ["line: 'data.py:1', should be 'data.py:23'"]),
+        (
+            {"not_captured": ["signature D501 same-samples: KeyError: 7", "signature D502 order: asked for too long"]},
+            ["signatures: ('signature D501 same-samples: KeyError: 7',), should be 'no one that raises'"],
+        ),
     ],
 )
 def test_a_wrong_answer_is_marked_as_one(changed: dict[str, Any], wrong: list[str]) -> None:
     assert list(judge(zoo_truth.load("demand_regions"), answer(**changed), None).wrong) == wrong
+
+
+@pytest.mark.parametrize(
+    ("changed", "right"),
+    [
+        ({}, None),
+        ({"confidence": "likely", "location": "data.py:1"}, None),
+        ({"confidence": "confirmed"}, True),
+        ({"confidence": "confirmed", "location": "data.py:1"}, False),
+        ({"confidence": "confirmed", "culprit_ranks": [0]}, False),
+    ],
+)
+def test_what_is_stated_as_confirmed_is_counted_as_right_or_wrong(changed: dict[str, Any], right: bool | None) -> None:
+    assert judge(zoo_truth.load("demand_regions"), answer(**changed), None).confirmed is right
 
 
 def test_an_error_about_a_healthy_program_is_a_false_alarm() -> None:

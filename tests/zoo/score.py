@@ -2,8 +2,8 @@
 
 Each program is run by itself and under `ups-doctor run`, in a copy of its folder; the report is held against the
 program's truth.json. Ends with 1 where a goal is missed, a healthy program is accused, or a place is named
-that is never one: a line of the doctor's, a launcher's or the interpreter's. A program that needs a
-package which this Python lacks is skipped; --python runs the programs with another one.
+that is never one: a line of the doctor's, a launcher's or the interpreter's, or where a signature raised. A program
+that needs a package which this Python lacks is skipped; --python runs the programs with another one.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ def _missed(verdicts: list[Judgement]) -> list[str]:
     shares = zoo_table.shares(verdicts)
     missed = [f"{what} {share:.0%}" for what, share in shares.items() if share is not None and share < GOAL]
     missed += [f"{verdict.label} names {', '.join(verdict.foreign)}" for verdict in verdicts if verdict.foreign]
+    missed += [f"{verdict.label}: {one}" for verdict in verdicts for one in verdict.broken]
     missed += [f"false alarm on {verdict.label}" for verdict in verdicts if verdict.false_alarm]
     for what, seconds in zoo_table.seconds_to_report(verdicts).items():
         if seconds and statistics.median(seconds) > GOAL_SECONDS[what]:

@@ -18,6 +18,7 @@ _FOREIGN = re.compile(
     r"diagnostics/(?:agent|children)/|sitecustomize\.py|<(?!stdin)|/lib(?:64)?/python3\.\d+/(?!(?:site|dist)-packages/)"
     r"|/bin/(?:torchrun|accelerate|deepspeed)\b|-packages/(?:torch/|accelerate/(?:commands|utils/launch)|deepspeed/launcher)"
 )
+_BROKEN = re.compile(r"signature \S{1,80}(?: \S{1,80})?: [A-Z]\w{2,40}: ")  # it raised, and its answer is lost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,8 @@ class Judgement:
     line_near: bool | None  # within two lines of a right one
     line_listed: bool | None  # among all the lines that the report names
     foreign: tuple[str, ...]  # named places that are never one: the doctor's, a launcher's, the interpreter's
+    broken: tuple[str, ...]  # signatures that raised: the report lacks their answers
+    confirmed: bool | None  # whether all marks of what is stated as confirmed are right; None where nothing is
     exit_code: bool
     false_alarm: str  # what was said about a healthy program, "" where nothing was
     wrong: tuple[str, ...]  # in words
@@ -72,8 +75,8 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None, run: int = 1) -> Ju
         classes = (truth.failure_class, *truth.classes_also)
         failure_class = mark("class", found in classes, found, " or ".join(classes))
         blamed = tuple(sorted(report.get("culprit_ranks") or ()))
-        right = bool(report) and blamed in (truth.culprit_ranks, *truth.culprits_also)
-        ranks = mark("ranks", right, blamed, truth.culprit_ranks)
+        fits = bool(report) and blamed in (truth.culprit_ranks, *truth.culprits_also)
+        ranks = mark("ranks", fits, blamed, truth.culprit_ranks)
         if truth.lines:
             location = report.get("location")
             line = mark("line", location in truth.lines, location, " or ".join(truth.lines))
@@ -81,11 +84,16 @@ def judge(truth: Truth, watched: Watched, bare: Bare | None, run: int = 1) -> Ju
             listed = any(place in truth.lines for place in report.get("locations") or ())
     foreign = tuple(place for place in _places(report) if _FOREIGN.search(place))
     mark("places", not foreign, foreign, "files of the job")
+    broken = tuple(note for note in report.get("not_captured") or () if _BROKEN.match(note))
+    mark("signatures", not broken, broken, "no one that raises")
+    right = all(one is not False for one in (outcome, failure_class, ranks, line)) and not alarm
+    confirmed = right if report.get("confidence") == "confirmed" and report.get("outcome") != "ok" else None
     codes = _right_codes(truth, report, bare)
     code = mark("exit code", watched.exit_code in codes, watched.exit_code, " or ".join(map(str, sorted(codes))))
     return Judgement(
         truth=truth, bare=bare, watched=watched, outcome=outcome, failure_class=failure_class, ranks=ranks, line=line,
-        line_near=near, line_listed=listed, foreign=foreign, exit_code=code, false_alarm=alarm, wrong=tuple(wrong),
+        line_near=near, line_listed=listed, foreign=foreign, broken=broken, confirmed=confirmed,
+        exit_code=code, false_alarm=alarm, wrong=tuple(wrong),
         run=run,
     )  # fmt: skip
 

@@ -96,6 +96,9 @@ def totals(verdicts: list[Judgement]) -> list[str]:
             f"{_percent(summary)}, line anywhere in the output {_percent(output)}"
         )
     lines.append(f"false alarms: {sum(bool(verdict.false_alarm) for verdict in verdicts)}")
+    sure = [verdict.confirmed for verdict in verdicts if verdict.confirmed is not None]
+    if sure:
+        lines.append(f"stated as confirmed: {len(sure)}, all of it right: {sum(sure)} ({_percent(_share(sure))})")
     for what, took in seconds_to_report(verdicts).items():
         if took:
             longest = f"longest {max(took):.1f} ({len(took)} runs)"
