@@ -186,6 +186,27 @@ def test_an_exception_whose_text_fails_is_known_by_its_type(watch):
     assert told(agent) == [("caught", "how=logged | Odd", [6]), ("exception", "Odd", [8])]
 
 
+def test_of_a_long_text_that_holds_a_traceback_the_last_line_is_kept(watch):
+    run = watch(
+        """
+        import logging
+        logging.basicConfig(handlers=[logging.NullHandler()])
+        rows = "\\n".join("  File 'data.py', line %d, in read" % at for at in range(200))
+        text = "Caught KeyError in worker 0.\\n%s\\nKeyError: 'label', token=abcdef123456" % rows
+        try: raise RuntimeError(text)
+        except RuntimeError: logging.exception("x")
+        raise RuntimeError(text.replace("\\n", " "))
+        """
+    )
+    assert run.returncode == 1
+    (agent,) = run.record.agents
+    caught, ended = (text.removeprefix("how=logged | ") for _, text, _ in told(agent))
+    first, last = caught.split("\n...\n")
+    assert len(caught) <= 500 < len(ended) == 1500
+    assert first.startswith("RuntimeError: Caught KeyError in worker 0.\n  File 'data.py', line 0, in read\n")
+    assert last.endswith("  File 'data.py', line 199, in read\nKeyError: 'label', token=[redacted]")
+
+
 def test_locals_are_recorded_on_request_only_and_without_secrets(watch):
     source = """
         def load(path, api_key, options):

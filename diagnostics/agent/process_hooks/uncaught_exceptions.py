@@ -9,6 +9,7 @@ from ..imports import when_imported
 from ..shown_tracebacks import without_own
 
 MAX_TEXT = 1500
+MOST_READ = 16 * 1024  # characters of a message
 
 
 def watch(agent):
@@ -103,14 +104,15 @@ class Exceptions:
         """Returns "Type: message", at most `limit` characters, without secrets. Calls the job's __str__."""
         try:
             name = kind.__qualname__
-            message = str(value)[: 2 * limit]  # it may be as long as a tensor
+            message = str(value)
+            message = message if len(message) <= MOST_READ else message[: 2 * limit]  # it may be as long as a tensor
         except Exception:
             return str(getattr(kind, "__name__", kind))
         try:
             from ..shared.redaction import hide
         except ImportError:  # the agent's folder is gone
             return name
-        return ("%s: %s" % (name, hide(message)))[:limit]
+        return _cut("%s: %s" % (name, hide(message)), limit)
 
     def _tell(self, event, kind, value, traceback, ending=False):
         try:
@@ -150,3 +152,15 @@ def _chain(owner, name, exceptions, tell, raised):
     setattr(owner, name, hook)
     if not replaced:
         setattr(owner, default, hook)
+
+
+def _cut(text, limit):
+    """Returns at most `limit` characters: of many lines the first and the last, which names what was raised elsewhere.
+
+    A data worker's or a remote exception holds a traceback, and its own type and message stand at the end of it.
+    """
+    if len(text) <= limit:
+        return text
+    half = limit // 2 - 2
+    first, last = text[:half].rpartition("\n")[0], text[-half:].partition("\n")[2]
+    return "%s\n...\n%s" % (first, last) if first and last else text[:limit]
