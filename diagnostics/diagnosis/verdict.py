@@ -53,11 +53,17 @@ class Exit:
 
 def arbitrate(job: Job, matches: Sequence[Match]) -> Diagnosis:
     """Returns the verdict over all that the signatures said."""
-    handled = _handled(job)
+    handled: list[FailureFate] = []
+    notes: tuple[str, ...] = ()
+    try:
+        handled = _handled(job)
+    except Exception as error:  # as with a signature: it costs its own answer, never the report
+        notes = (f"what the job did with failures is not known: {type(error).__name__}: {error}",)
     pids = {one.process.pid for one in handled}
     # In a job that says 0 nothing is a crash that the job itself dealt with, whatever a signature knows about it.
     counted = [one for one in matches if not (one.outcome in _FAILURES and one.explains and pids >= set(one.explains))]
-    return replace(_decide(job, counted), handled=tuple(one.sentence for one in handled))
+    decision = _decide(job, counted)
+    return replace(decision, notes=(*decision.notes, *notes), handled=tuple(one.sentence for one in handled))
 
 
 def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:

@@ -165,3 +165,13 @@ def test_a_crash_that_the_job_dealt_with_is_a_note_and_strict_fails_on_it() -> N
     )
     other = arbitrate(job, [a_match("D201", explains=(2, 3))])
     assert other.outcome is JobOutcome.CRASH
+
+
+def test_what_cannot_be_said_of_failures_that_were_dealt_with_costs_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(job: object) -> list[object]:
+        raise KeyError(7)
+
+    monkeypatch.setattr("diagnostics.diagnosis.verdict.failure_fates", fails)
+    decision = arbitrate(a_job(a_process(), code=0), [a_match("D501", "duplicate-data", outcome=WRONG)])
+    assert (decision.outcome, decision.failure_class, decision.handled) == (WRONG, "duplicate-data", ())
+    assert decision.notes == ("what the job did with failures is not known: KeyError: 7",)
