@@ -41,6 +41,7 @@ from diagnostics.static.torch_code.module_classes import class_tree, own_attribu
 CODE = "A334"
 NAME = "codebook-of-own-batch"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "rank-divergence", "several"
 WORDS = ("register_buffer",)
 CHECKLIST = "counts that buffers are made from are summed over the ranks"
 _DDP = "torch.nn.parallel.DistributedDataParallel"
