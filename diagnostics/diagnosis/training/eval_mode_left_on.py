@@ -60,6 +60,6 @@ def match(job: Job) -> Match | None:
             )
         ],
         fix="call model.train() at the beginning of each epoch, or right after the validation",
-        places=(*evaluating, *stepped),
+        places=(*evaluating, *stepped, *own(process, mark.evaluating)[1:3]),
         confidence=Confidence.LIKELY,
     )
