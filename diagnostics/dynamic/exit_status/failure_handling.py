@@ -304,4 +304,22 @@ def _ran_again(job: Job, process: JobProcess) -> list[JobProcess]:
         and one.rank == process.rank
         and program(one) == program(process)
         and (process.end.at_s is None or one.began_s >= process.end.at_s - 1.0)
+        and not _goes_on_from_another(job, one, process)
     ]
+
+
+def _goes_on_from_another(job: Job, later: JobProcess, process: JobProcess) -> bool:
+    """Whether a later run has more of its command from an earlier one than from `process`: the next round of that one.
+
+    A server starts `client.py 0`, `client.py 1` and `client.py 2` in each round; a retry is most like what failed.
+    """
+    alike = _words_in_common(later, process)
+    return any(
+        _words_in_common(later, one) > alike
+        for one in job.processes
+        if one is not process and one.began_s < later.began_s and program(one) == program(process)
+    )
+
+
+def _words_in_common(one: JobProcess, other: JobProcess) -> int:
+    return sum(each == same for each, same in zip(one.argv, other.argv, strict=False))
