@@ -1,0 +1,84 @@
+"""What all ranks have computed of samples that a DistributedSampler dealt out in turn, taken for the data set's order.
+
+`torch.cat()` of what all_gather gave stands rank after rank: 0, 2, 4, ..., 1, 3, 5, ... for two of them. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from diagnostics.static.executed.values_met import values_met
+from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.library import LOADER
+from diagnostics.static.execution.values import Instance, Items, Made, Value, made_of, sources
+
+_SAMPLER = "torch.utils.data.distributed.DistributedSampler"
+_GATHERS = ("torch.distributed.all_gather", "torch.distributed.all_gather_object")
+_RANK_AFTER_RANK = frozenset(["torch.cat", "torch.concat", "torch.concatenate", "torch.vstack", "numpy.concatenate"])
+_COMPARED = frozenset(["==", "!=", "-"])
+_MOST = 400
+
+
+def taken_for_data_order(execution: Execution) -> Iterator[tuple[Made, Made, Event]]:
+    """Yields (what is gathered in a row, what compares it with the data set, the gather) where the orders differ."""
+    for gather in execution.named(*_GATHERS):
+        parts, given = gather.argument(0, "tensor_list"), gather.argument(1, "tensor")
+        loader = _dealt(given) if given is not None else None
+        if loader is None or not isinstance(parts, Items):
+            continue
+        data = loader.args[0]
+        for value in values_met(execution):
+            pair = _pair(value)
+            if pair is None:
+                continue
+            for row, other in (pair, pair[::-1]):
+                found = _in_a_row(row, parts)
+                if found is not None and _is_of(other, data) and not _holds(other, parts):
+                    yield found, value, gather
+
+
+def _pair(value: Made) -> tuple[Value, Value] | None:
+    """Returns the two values that one compares."""
+    return (value.args[0], value.args[1]) if value.name in _COMPARED and len(value.args) == 2 else None
+
+
+def _dealt(value: Value) -> Made | None:
+    """Returns the loader with a DistributedSampler of its own data set that a value was computed from."""
+    for one in sources(value):
+        if not isinstance(one, Made) or one.name != LOADER or not one.args:
+            continue
+        sampler = one.keywords.get("sampler")
+        if isinstance(sampler, Made) and sampler.name == _SAMPLER and sampler.args[:1] == one.args[:1]:
+            return one
+    return None
+
+
+def _in_a_row(value: Value, parts: Items) -> Made | None:
+    """Returns the call that puts the parts of all ranks one behind the other, which a value is computed from."""
+    for one in sources(value):
+        if isinstance(one, Made) and one.name in _RANK_AFTER_RANK and any(each is parts for each in one.args[:1]):
+            return one
+    return None
+
+
+def _holds(value: Value, parts: Items) -> bool:
+    return any(one is parts for one in sources(value))
+
+
+def _is_of(value: Value, data: Value) -> bool:
+    """Whether a value is read from a data set itself, and not from a loader of it."""
+    fields = data.fields.values() if isinstance(data, Instance) else ()
+    own = {id(one) for one in (data, *fields) if isinstance(one, (Made, Instance, Items))}
+    waiting: list[Value | None] = [value]
+    seen: set[int] = set()
+    reached = False
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Made) and one.name == LOADER:
+            return False
+        reached = reached or id(one) in own
+        waiting += made_of(one) if id(one) not in own else ()
+    return reached
