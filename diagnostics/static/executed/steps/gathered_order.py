@@ -16,6 +16,7 @@ _SAMPLER = "torch.utils.data.distributed.DistributedSampler"
 _GATHERS = ("torch.distributed.all_gather", "torch.distributed.all_gather_object")
 _RANK_AFTER_RANK = frozenset(["torch.cat", "torch.concat", "torch.concatenate", "torch.vstack", "numpy.concatenate"])
 _COMPARED = frozenset(["==", "!=", "-"])
+_ONE_NUMBER = frozenset([".mean", ".sum", ".max", ".min", ".std", ".var", ".item", ".any", ".all", ".norm", ".median"])
 _MOST = 400
 
 
@@ -54,10 +55,18 @@ def _dealt(value: Value) -> Made | None:
 
 
 def _in_a_row(value: Value, parts: Items) -> Made | None:
-    """Returns the call that puts the parts of all ranks one behind the other, which a value is computed from."""
-    for one in sources(value):
+    """Returns the call that puts the parts of all ranks one behind the other, which a value has an entry for each of."""
+    waiting: list[Value | None] = [value]
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
         if isinstance(one, Made) and one.name in _RANK_AFTER_RANK and any(each is parts for each in one.args[:1]):
             return one
+        if not (isinstance(one, Made) and one.name in _ONE_NUMBER and not one.args and not one.keywords):
+            waiting += made_of(one)
     return None
 
 
