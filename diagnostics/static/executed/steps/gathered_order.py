@@ -55,7 +55,7 @@ def _dealt(value: Value) -> Made | None:
 
 
 def _in_a_row(value: Value, parts: Items) -> Made | None:
-    """Returns the call that puts the parts of all ranks one behind the other, which a value has an entry for each of."""
+    """Returns the call that puts the parts of all ranks one behind the other, whose entries a value has one by one."""
     waiting: list[Value | None] = [value]
     seen: set[int] = set()
     while waiting and len(seen) < _MOST:
