@@ -8,6 +8,8 @@ after the model was wrapped, a layer that was initialised anew.
 Why it matters: each rank computes gradients of another model and applies the mean of them to its own. The loss goes
 down for a while, and no rank trains what the average belongs to.
 
+Values that a forward pass sets by its first batch (ActNorm) are set after DDP has sent rank 0's.
+
 Fix: load and initialise on every rank before the model is wrapped, or broadcast the parameters once from rank 0.
 """
 
@@ -27,6 +29,7 @@ from diagnostics.dynamic.replicas.source_lines import lines_like, model_in, own,
 from diagnostics.dynamic.replicas.step_counts import unequal_steps
 from diagnostics.dynamic.replicas.tables import gradient_table, value_table
 from diagnostics.dynamic.replicas.weights import DifferentWeights, different_weights
+from diagnostics.dynamic.replicas.written_parameters import parameter_writes
 from diagnostics.record.training_marks import OpenReductions
 
 CODE = "D525"
@@ -80,10 +83,16 @@ def _set(job: Job, apart: DifferentWeights, restored: RestoredOptimizers | None)
     if restored is not None:
         return restored.path[:2]
     first = apart.found.processes[0]
-    guessed = tuple(frame for way in _SET for frame in lines_like(job, first, way)[:1])
+    guessed = (*_written(job, apart), *(frame for way in _SET for frame in lines_like(job, first, way)[:1]))
     if apart.from_the_start and apart.found.wrapper_of(apart.tensors[0]) is None:
         return (*own(first, apart.found.model.made)[:1], *guessed)  # nothing made them equal before this line
     return guessed
+
+
+def _written(job: Job, apart: DifferentWeights) -> tuple[Frame, ...]:
+    """Returns where the program writes what differs, once it was made: from a rank's own first batch, as a rule."""
+    names = {apart.found.model.names[index] for index in apart.tensors}
+    return parameter_writes(job, apart.found.processes[0], names)
 
 
 def _restored_evidence(restored: RestoredOptimizers) -> tuple[Evidence]:
@@ -103,6 +112,12 @@ def _wrapped(apart: DifferentWeights) -> tuple[Frame, ...]:
 
 
 def _fix(job: Job, apart: DifferentWeights) -> str:
+    written = _written(job, apart)
+    if apart.found.wrapper_of(apart.tensors[0]) is not None and written:
+        return (
+            f"write them from the same values on all ranks: average those before {job.line(written[0])}, "
+            "or send rank 0's afterwards, dist.broadcast(parameter.data, src=0)"
+        )
     if apart.found.wrapper_of(apart.tensors[0]) is not None:
         return "load weights on every rank before DistributedDataParallel is made, which broadcasts rank 0's then"
     made = own(apart.found.processes[0], apart.found.model.made)[:1]
