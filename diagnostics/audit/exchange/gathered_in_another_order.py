@@ -31,7 +31,7 @@ from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
-CODE = "A336"
+CODE = "A233"
 NAME = "gathered-in-another-order"
 SEVERITY = Severity.ERROR
 RUN_CLASS, RUN_WHEN = "wrong-loss", "several"
