@@ -147,9 +147,7 @@ def _cut(execution: Execution) -> Iterator[tuple[Made, Value, bool]]:
 def _repeats(row: Made, path: RowPath) -> bool:
     """Whether a value holds some rows several times over."""
     if row.name in (".fit_resample", ".fit_sample"):
-        return any(
-            isinstance(one, (Made, Name)) and one.name.startswith(_OVERSAMPLERS) for one in sources(row.owner)
-        )
+        return any(isinstance(one, (Made, Name)) and one.name.startswith(_OVERSAMPLERS) for one in sources(row.owner))
     if row.name in _RESAMPLE:
         return _may_repeat(row.keywords.get("replace", Const(True)))
     if row.name == ".sample":
