@@ -1,7 +1,7 @@
 """Rows are resampled with repetition before they are parted into training and validation.
 
 What it does: flags a split (random_split, train_test_split, folds, a cut of shuffled rows) of what holds rows several
-times over: oversampled by imbalanced-learn, drawn by `resample`, `choice`, `choices` or `DataFrame.sample(replace=True)`,
+times over: oversampled by imbalanced-learn, drawn by `resample`, `choice`, `choices`, `DataFrame.sample(replace=True)`,
 copied by `repeat`, `rare * 5` or `concat([rows] * 3)`. Helpers, class methods and other files are gone through.
 
 Why it matters: copies of one sample come into both parts. The model is measured on what it was trained on: the
