@@ -3,8 +3,8 @@
 What it does: flags a DataPipeline over a SimpleShardList without `split_by_node`, and a WebDataset whose `nodesplitter`
 is None, `split_by_worker` or gives back all it gets, that a program of several ranks trains on.
 
-Why it matters: `split_by_worker` knows the data workers of one rank and no ranks. All ranks read the same shards, in the
-same order where nothing shuffles them by chance: N ranks see what one would, and an epoch costs N times as much.
+Why it matters: `split_by_worker` knows the data workers of one rank and no ranks. All ranks read the same shards, in
+one order where nothing shuffles them by chance: N ranks see what one would, and an epoch costs N times as much.
 
 Bad:
 

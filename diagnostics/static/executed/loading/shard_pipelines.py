@@ -22,7 +22,7 @@ _BY_CHANCE = (".shuffle",)
 _BOUNDED = (".with_epoch", ".with_length", ".slice", "itertools.islice")
 _LEAVES = ("break", "return")
 # What gives the ranks one set of samples on purpose, or deals batches out behind the pipeline.
-_SHARED = re.compile(r"parallelize_module|init_device_mesh|new_group|prepare|split_dataset_by_node|tensor_model_parallel")
+_SHARED = re.compile(r"parallelize_module|init_device_mesh|new_group|prepare|split_dataset_by_node|model_parallel")
 _RANKS = re.compile(r"rank|world|node|replica|procid|num_processes|process_index|islice", re.IGNORECASE)
 
 
