@@ -47,6 +47,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
     for shards, pipeline, trains in shards_of_all_ranks(execution):
+        if shards.node is None:
+            continue
         steps = [shown(trains, project, "every rank trains on it")]
         if pipeline is not shards:
             steps.insert(0, shown(pipeline, project, "no stage divides them among the ranks"))
