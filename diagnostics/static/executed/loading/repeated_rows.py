@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from diagnostics.static.executed.loading.row_paths import JOINS, RowPath, counted_by, is_list, rows_of
 from diagnostics.static.executed.values_met import values_met
 from diagnostics.static.execution.events import Event, Execution
+from diagnostics.static.execution.library import computed
 from diagnostics.static.execution.values import (
     Const,
     Items,
@@ -269,8 +270,21 @@ def _root(value: Value | None) -> Value | None:
 
 def _is_off(drawn: Event) -> bool:
     """Whether an option that is off, unless somebody sets it, stands before a repetition."""
-    for guard in drawn.guards:
-        told = usual(guard.test)
-        if told is not None and not guard.handler and truth(told) is (not guard.taken):
-            return True
-    return False
+    return any(not one.handler and _usually(one.test) is (not one.taken) for one in drawn.guards)
+
+
+def _usually(test: Value) -> bool | None:
+    """Returns what a test comes to where nobody sets an option, None where that is not known."""
+    told = usual(test)
+    if isinstance(told, Made) and told.node is not None:
+        if told.name == "not" and len(told.args) == 1:
+            inner = _usually(told.args[0])
+            return None if inner is None else not inner
+        if told.name in ("and", "or"):
+            parts = [_usually(one) for one in told.args]
+            stops = told.name == "or"
+            return stops if stops in parts else None if None in parts else not stops
+        if len(told.args) == 2 and told.owner is None:
+            left, right = (usual(one) or one for one in told.args)
+            told = computed(told.name, left, right, told.node)
+    return truth(told) if told is not None else None
