@@ -85,10 +85,29 @@ def _given(file: ProjectFile, function: Function, project: Project) -> Iterator[
             continue
         for value, where in project.arguments(name, function):
             if not project.file_with(where).is_test and _is_iterator(value, where, project):
-                for hit in _in_order(file, name, value, uses, where=project.file_with(where)):
-                    if any(one.text == _USED for one in hit.steps):
-                        yield hit
+                yield from _used_twice(file, name, value, uses, project.file_with(where))
                 break
+
+
+def _used_twice(
+    file: ProjectFile, name: str, value: ast.expr, uses: list[_Use], where: ProjectFile
+) -> Iterator[Violation]:
+    """Yields the first use of a parameter that leaves nothing for a later one: a list has to be made before it."""
+    for at, later in enumerate(uses):
+        first = next((each for each in uses[:at] if _comes_to(each, later, file)), None)
+        if first is not None:
+            yield violation(
+                file,
+                first.node,
+                f"{name} is an iterator and is used up here: {_nothing_done(later)} behind it, and nothing says so",
+                f"{name} = list({name}) at the top of the function",
+                steps=(
+                    step(where, value, "an iterator, which gives its items once"),
+                    step(file, later.node, "goes through it again, when it is empty"),
+                ),
+                confidence=Confidence.LIKELY,
+            )
+            return
 
 
 def _is_item(value: ast.expr, name: str) -> bool:
@@ -169,13 +188,11 @@ def _is(value: ast.expr, name: str) -> bool:
     )
 
 
-def _in_order(
-    file: ProjectFile, name: str, value: ast.expr, uses: list[_Use], where: ProjectFile | None = None
-) -> Iterator[Violation]:
+def _in_order(file: ProjectFile, name: str, value: ast.expr, uses: list[_Use]) -> Iterator[Violation]:
     for at, one in enumerate(uses):
         first = next((each for each in uses[:at] if _comes_to(each, one, file)), None)
         if first is not None:
-            yield _hit(file, name, value, one, first, where)
+            yield _hit(file, name, value, one, first)
             return
         loop = _loop_around(one.node, file)
         if one.kind in ("clip", "loop") and loop is not None and not _holds(loop, value) and not _leaves(one, loop):
@@ -246,20 +263,20 @@ def _of_object(file: ProjectFile, kind: ast.ClassDef, project: Project) -> Itera
                 break
 
 
-def _hit(
-    file: ProjectFile, name: str, value: ast.expr, use: _Use, first: _Use | None, where: ProjectFile | None = None
-) -> Violation:
-    does = {"clip": "no gradient is clipped", "optimizer": "it gets no parameters"}.get(
-        use.kind, "nothing is gone through"
-    )
+def _nothing_done(use: _Use) -> str:
+    told = {"clip": "no gradient is clipped", "optimizer": "it gets no parameters"}
+    return told.get(use.kind, "nothing is gone through")
+
+
+def _hit(file: ProjectFile, name: str, value: ast.expr, use: _Use, first: _Use | None) -> Violation:
     when = "is used up, and empty here" if first is not None else "is used up the first time, and empty from then on"
-    steps = [step(where or file, value, "an iterator, which gives its items once")]
+    steps = [step(file, value, "an iterator, which gives its items once")]
     if first is not None:
         steps.append(step(file, first.node, _USED))
     return violation(
         file,
         use.node,
-        f"{name} {when}: {does}, and nothing says so",
+        f"{name} {when}: {_nothing_done(use)}, and nothing says so",
         f"{name} = list(...)",
         steps=tuple(steps),
         confidence=Confidence.LIKELY,

@@ -32,6 +32,7 @@ from itertools import takewhile
 
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.launch_files.background_jobs import Jobs
 from diagnostics.static.launch_files.command_locations import levels, place, reads_status, simple_commands
 from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import Training, training
@@ -99,10 +100,10 @@ def _in_list(file: ProjectFile, ran: CommandContext, found: Training) -> Iterato
 
 def _in_background(file: ProjectFile, script: Script, ran: CommandContext, found: Training) -> Iterator[Violation]:
     """`train &` and then a `wait` that says nothing of it."""
-    if not any(statement.background for statement, _, _ in levels(ran)) or ran.outer is not None:
+    jobs = Jobs(script.commands)
+    if not jobs.is_job(ran) or ran.outer is not None:
         return
-    behind = script.commands[script.commands.index(ran) + 1 :]
-    waits = [one for one in behind if one.words[:1] == ("wait",)]
+    waits = [one for one, _ in jobs.waits_for(ran) if jobs.is_called(one)]
     line, column = place(file, ran)
     started = ExplanationStep(place=file.place(line), text=f"'{found.shown}' is started in the background")
     if any(len(one.words) > 1 for one in waits):
@@ -118,7 +119,7 @@ def _in_background(file: ProjectFile, script: Script, ran: CommandContext, found
             "exit ${failed:-0}",
             steps=(started, ExplanationStep(place=file.place(at), text="waits for all, and returns 0")),
         )
-    elif not _DETACHED & {word for one in (ran, *behind) for word in one.words[:1]}:
+    elif not _DETACHED & {word for one in script.commands for word in one.words[:1]}:
         yield Violation(
             file=file,
             line=line,

@@ -45,6 +45,11 @@ class Jobs:
         """Whether a command runs in the background."""
         return bool(self._statements_of(ran))
 
+    def is_called(self, ran: CommandContext) -> bool:
+        """Whether a command stands in the script itself, or in a function that the script calls: not only in a trap."""
+        names = {around.header[0].text for around in ran.around if around.kind == "function" and around.header}
+        return not is_in_function(ran) or any(one.words[:1] and one.words[0] in names for one in self._script)
+
     def may_end(self, ran: CommandContext) -> bool:
         """Whether the script may itself send a signal to the process that it started with `ran`."""
         own = self._statements_of(ran)

@@ -61,6 +61,29 @@ for name in open("names.txt").read().split():
         net(torch.load(name)).mean().backward()
         optimizer.step()
 """
+BALANCE = """\
+import numpy as np
+
+
+def balanced(y, rng):
+    rare, usual = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    return rng.permutation(np.concatenate([usual, rng.choice(rare, len(usual), replace=True)]))
+"""
+OVERSAMPLED = """\
+import numpy as np
+import torch
+from balance import balanced
+from torch.utils.data import DataLoader, TensorDataset, random_split
+
+table = np.load("claims.npz")
+x, y = torch.from_numpy(table["x"]), torch.from_numpy(table["y"])
+rows = balanced(table["y"], np.random.default_rng(0))
+train, val = random_split(TensorDataset(x[rows], y[rows]), [0.8, 0.2])
+for batch, wanted in DataLoader(train, 64):
+    loss(net(batch), wanted).backward()
+    optimizer.step()
+"""
+ONLY_SHUFFLED = OVERSAMPLED.replace("rows = balanced(table", "rows = np.random.permutation(len(y))  # (table")
 READ = ReadState(file="out/checkpoint_9.pt", counter=None, optimizer=False, path=())
 
 
@@ -107,6 +130,14 @@ def test_what_is_another_thing_in_each_process_is_told_of_several_ranks(tmp_path
     assert (found.failure_class, found.culprit_ranks, found.locations[0]) == ("data-leakage", (0, 1), "train.py:7")
     assert program_text.match(a_run(tmp_path, files)) is None
     assert program_text.match(a_run(tmp_path, files, read=True)) is not None
+
+
+def test_rows_that_are_drawn_again_before_the_split_are_told_where_the_program_has_them_drawn(tmp_path: Path) -> None:
+    found = program_text.match(a_run(tmp_path, {"train.py": OVERSAMPLED, "balance.py": BALANCE}))
+    assert found is not None
+    assert (found.failure_class, found.locations[0]) == ("data-leakage", "train.py:8")
+    assert set(found.locations[1:]) == {"balance.py:6", "train.py:9"}
+    assert program_text.match(a_run(tmp_path, {"train.py": ONLY_SHUFFLED, "balance.py": BALANCE})) is None
 
 
 @pytest.mark.parametrize("code", [code for code, rule in rules_of_files().items() if hasattr(rule, "RUN_CLASS")])
