@@ -23,6 +23,7 @@ from diagnostics.static.launch_files.status_flow import Fate
 
 HIDDEN_CRASH_EXIT = STRICT_EXIT = 70
 STALLED_EXIT = 124
+PROVED = 2  # of a match's certainty
 UNDECIDED_EXIT = 3
 _FAILURES = (JobOutcome.CRASH, JobOutcome.HANG)
 ENDED_BY_OTHERS = ("doctor", "launcher")
@@ -69,6 +70,10 @@ def arbitrate(job: Job, matches: Sequence[Match]) -> Diagnosis:
 def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:
     first_ones = [one for one in matches if one.is_root and (one.outcome in _FAILURES or not _failed(job))]
     roots = sorted(_without_generic_doubles(first_ones), key=order_of)
+    if any(
+        one.outcome in _FAILURES and one.certainty == PROVED and not _is_of_earlier_start(job, one) for one in roots
+    ):
+        roots.sort(key=lambda one: _is_of_earlier_start(job, one))  # which the job had left behind
     cascades = sorted((one for one in matches if one not in first_ones), key=order_of)
     if not roots:
         return _unmatched(job, cascades)
@@ -79,6 +84,17 @@ def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:
         first=first,
         others=(*roots[1:], *cascades),
     )
+
+
+def _is_of_earlier_start(job: Job, match: Match) -> bool:
+    """Whether all that a match is about are ranks that a launcher has started again since."""
+    told = [job.of_pid(pid) for pid in match.explains]
+    return bool(told) and all(one is not None and _was_started_again(job, one) for one in told)
+
+
+def _was_started_again(job: Job, process: JobProcess) -> bool:
+    last = job.of_rank(process.rank) if process.rank is not None else None
+    return last is not None and last.restart > process.restart
 
 
 def _failed(job: Job) -> bool:

@@ -175,3 +175,23 @@ def test_what_cannot_be_said_of_failures_that_were_dealt_with_costs_no_verdict(m
     decision = arbitrate(a_job(a_process(), code=0), [a_match("D501", "duplicate-data", outcome=WRONG)])
     assert (decision.outcome, decision.failure_class, decision.handled) == (WRONG, "duplicate-data", ())
     assert decision.notes == ("what the job did with failures is not known: KeyError: 7",)
+
+
+@pytest.mark.parametrize(
+    ("restart", "confidence", "order"),
+    [
+        (1, Confidence.CONFIRMED, ["D303", "D201"]),
+        (1, Confidence.LIKELY, ["D201", "D303"]),
+        (0, Confidence.CONFIRMED, ["D201", "D303"]),
+    ],
+    ids=["proved of the last start", "guessed of the last start", "one start"],
+)
+def test_a_failure_that_a_restart_left_behind_comes_after_what_is_proved_of_the_last_start(
+    restart: int, confidence: Confidence, order: list[str]
+) -> None:
+    first = a_process(100, code=1)
+    last = a_process(101, code=None, signal=9, restart=restart, began_s=5.0)
+    raised_at_first = a_match("D201", explains=(100,), began_s=1.0)
+    hung = a_match("D303", "collective-missing", outcome=HANG, confidence=confidence, explains=(101,), began_s=6.0)
+    decision = arbitrate(a_job(first, last, ranks=(last,)), [hung, raised_at_first])
+    assert [one.finding.code for one in (decision.first, *decision.others) if one] == order

@@ -17,6 +17,7 @@ from diagnostics.core.wording import distinct
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.model.given_parameters import deciding_frame
 from diagnostics.dynamic.replicas.learning import Lesson, lessons
 from diagnostics.dynamic.replicas.source_lines import own
 
@@ -35,7 +36,9 @@ def match(job: Job) -> Match | None:
         return None
     first = stale[0]
     model, orphans = first.last.model, _orphans(first)
-    made = own(first.process, model.made)[:1]
+    path = own(first.process, model.made)
+    asked = path[deciding_frame(job, path) :][:1]
+    made = asked or path[:1]
     at = f" at {job.line(made[0])}" if made else ""
     names = [f"{name} ({shape})" for name, shape in model.loose[:4]]
     more = f" and {model.loose_count - len(names)} more" if model.loose_count > len(names) else ""
@@ -58,7 +61,7 @@ def match(job: Job) -> Match | None:
         fix=Fix(
             text=f"make the optimizer{at} last, after layers are replaced, copied, moved or wrapped by fully_shard"
         ),
-        locations=distinct([job.line(frame) for frame in (*made, *own(first.process, model.stepped)[:1])]),
+        locations=distinct([job.line(frame) for frame in (*made, *path[:1], *own(first.process, model.stepped)[:1])]),
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.SILENT_WRONG,
     )
