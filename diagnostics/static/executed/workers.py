@@ -40,16 +40,16 @@ def copied_generators(execution: Execution) -> Iterator[tuple[Event, Made]]:
 def seeded_alike(execution: Execution) -> Iterator[tuple[Event, Made]]:
     """Yields (seeding of a generator in the data workers, loader) by a number that is no other in another worker."""
     for one in execution.events:
-        loader = _loader_around(one) if one.name in _SEEDS and one.args else None
-        if loader is None or not _has_some_workers(loader):
+        loader = loader_around(one) if one.name in _SEEDS and one.args else None
+        if loader is None or not has_some_workers(loader):
             continue
-        inside = (each.name for each in execution.events if _loader_around(each) is loader)
+        inside = (each.name for each in execution.events if loader_around(each) is loader)
         draws = any(name.startswith(_SEEDS[one.name]) and name not in _SEEDS for name in inside)
-        if draws and all(_is_alike(each) for each in sources(one.args[0])):
+        if draws and all(is_alike(each) for each in sources(one.args[0])):
             yield one, loader
 
 
-def _is_alike(value: Value) -> bool:
+def is_alike(value: Value) -> bool:
     """Whether a value is the same in all workers of a process, as far as it is not made of others."""
     if isinstance(value, Made):
         return value.name in _SAME or isinstance(value.node, ast.Attribute)
@@ -96,8 +96,8 @@ def _asks_worker(data: Instance) -> bool:
 def gpu_in_workers(execution: Execution) -> Iterator[tuple[Event, Made]]:
     """Yields (what works on a GPU in a data worker, its loader), of workers that are forked."""
     for one in execution.events:
-        loader = _loader_around(one)
-        if loader is None or "multiprocessing_context" in loader.keywords or not _has_some_workers(loader):
+        loader = loader_around(one)
+        if loader is None or "multiprocessing_context" in loader.keywords or not has_some_workers(loader):
             continue
         moves = one.name == ".cuda" or (one.name == ".to" and is_gpu(one.argument(0, "device")))
         if moves or any(_lies_on_gpu(each) for given in (one.owner, *one.args) for each in sources(given)):
@@ -111,12 +111,14 @@ def _lies_on_gpu(value: Value) -> bool:
     return any(is_gpu(value.keywords.get(name)) for name in ("device", "map_location"))
 
 
-def _loader_around(event: Event) -> Made | None:
+def loader_around(event: Event) -> Made | None:
+    """Returns the DataLoader whose workers an event is in."""
     found = next((one for one in event.contexts if isinstance(one, Made) and one.name == WORKER), None)
     return found.owner if found is not None and isinstance(found.owner, Made) else None
 
 
-def _has_some_workers(loader: Made) -> bool:
+def has_some_workers(loader: Made) -> bool:
+    """Whether a loader has workers, by what is usual where an option says it."""
     given = usual(loader.argument(5, "num_workers"))
     return isinstance(given, Const) and isinstance(given.value, int) and given.value > 0
 
@@ -126,11 +128,11 @@ def parted_by_worker_only(execution: Execution) -> Iterator[tuple[Event, Made]]:
     if not is_distributed(execution) or any(one.name in _DEALS for one in execution.events):
         return
     for asked in execution.named("torch.utils.data.get_worker_info"):
-        loader = _loader_around(asked)
+        loader = loader_around(asked)
         data = loader.argument(0, "dataset") if loader is not None else None
         if loader is None or not isinstance(data, Instance) or asked.value is None:
             continue
-        inside = [one for one in execution.events if _loader_around(one) is loader]
+        inside = [one for one in execution.events if loader_around(one) is loader]
         values = [
             each
             for one in inside
