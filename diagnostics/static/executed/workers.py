@@ -6,12 +6,22 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.static.executed.ranks import is_common_seed, speaks_of_ranks
-from diagnostics.static.executed.saved_files import is_gpu
+from diagnostics.static.executed.saved_files import asks_rank, is_gpu
 from diagnostics.static.executed.training import is_distributed, parts
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.implied import WORKER
 from diagnostics.static.execution.library import LOADER
-from diagnostics.static.execution.values import Const, Instance, Made, Name, Value, sources, usual
+from diagnostics.static.execution.values import (
+    MOST_SEEN,
+    Const,
+    Instance,
+    Made,
+    Name,
+    Value,
+    made_of,
+    sources,
+    usual,
+)
 
 _GENERATORS = frozenset(
     ["numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "numpy.random.Generator"]
@@ -24,6 +34,11 @@ _SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random."}
 # What comes to the same in each worker of a loader, if what it is made of does.
 _SAME = frozenset(["int", "+", "-", "*", "//", "%", "&", "^", "[]", "argument", "os.environ.get", "os.getenv", "rank",
                    "torch.distributed.get_rank", "torch.distributed.get_world_size", "carried"])  # fmt: skip
+_WORKER_INFO = "torch.utils.data.get_worker_info"
+_SEEDERS = frozenset(
+    ["hash", *_GENERATORS, *_SEEDS, "torch.manual_seed", ".manual_seed", ".seed", "random.SystemRandom",
+     "numpy.random.SeedSequence", "torch.Generator"]
+)  # fmt: skip
 _ITERABLE = "torch.utils.data.IterableDataset"
 
 
@@ -111,6 +126,80 @@ def _lies_on_gpu(value: Value) -> bool:
     return any(is_gpu(value.keywords.get(name)) for name in ("device", "map_location"))
 
 
+def parted_by_rank_only(execution: Execution) -> Iterator[tuple[Made, Made]]:
+    """Yields (share of the rank, loader) of a stream that asks for its worker, and parts nothing by it.
+
+    The worker's number goes into nothing but seeds, so that each worker shuffles in its own order: what it reads is all
+    that its rank has.
+    """
+    told: set[int] = set()
+    for asked in execution.named(_WORKER_INFO):
+        loader = loader_around(asked)
+        data = loader.argument(0, "dataset") if loader is not None else None
+        if loader is None or id(loader) in told or not isinstance(data, Instance) or not _has_several(loader):
+            continue
+        told.add(id(loader))
+        if "worker_init_fn" in loader.keywords or loader.argument(4, "batch_sampler") or not _is_stream(data):
+            continue
+        if not _all_asked(data, execution):
+            continue
+        met = [
+            each
+            for one in execution.events
+            if loader_around(one) is loader and one.name not in _SEEDERS and one.name != _WORKER_INFO
+            for given in (one.owner, *one.args, *one.keywords.values(), *(two.test for two in one.guards),
+                          *(loop.over for loop in one.loops))
+            for each in _unseeded(given)
+        ]  # fmt: skip
+        if any(_is_of_worker(each) for each in met):
+            continue
+        share = next((each for each in met if _is_share(each) and each.node is not None), None)
+        if share is not None:
+            yield share, loader
+
+
+def _is_stream(data: Instance) -> bool:
+    return any(isinstance(base, Name) and base.name == _ITERABLE for base in data.kind.bases)
+
+
+def _all_asked(data: Instance, execution: Execution) -> bool:
+    """Whether each place in a class that asks for the worker was come to: one in a generator that a library runs is not."""
+    come_to = {id(one.node) for one in execution.named(_WORKER_INFO)}
+    places = (node for node in ast.walk(data.kind.kind) if isinstance(node, ast.Call))
+    return all(id(one) in come_to for one in places if ast.unparse(one.func).endswith("get_worker_info"))
+
+
+def _has_several(loader: Made) -> bool:
+    given = usual(loader.argument(5, "num_workers"))
+    return isinstance(given, Const) and isinstance(given.value, int) and given.value > 1
+
+
+def _is_of_worker(value: Value) -> bool:
+    """Whether a value is the worker's number, or how many there are."""
+    info = value.owner if isinstance(value, Made) and value.name in (".id", ".num_workers") else None
+    return isinstance(info, Made) and info.name == _WORKER_INFO
+
+
+def _is_share(value: Value) -> bool:
+    """Whether a value takes each n-th from the rank's on: `islice(lines, rank, None, world)`, `files[rank::world]`."""
+    if not isinstance(value, Made) or value.name not in ("slice", "itertools.islice"):
+        return False
+    begin, step = value.args[-3:][::2] if len(value.args) > 2 else (None, None)
+    return begin is not None and asks_rank(begin) and not isinstance(step, Const)
+
+
+def _unseeded(value: Value | None) -> Iterator[Value]:
+    """Yields a value and what it was computed from, but for what went into a seed."""
+    waiting, seen = [value], set[int]()
+    while waiting and len(seen) < MOST_SEEN:
+        one = waiting.pop()
+        if one is None or id(one) in seen or (isinstance(one, Made) and one.name in _SEEDERS):
+            continue
+        seen.add(id(one))
+        yield one
+        waiting += made_of(one)
+
+
 def loader_around(event: Event) -> Made | None:
     """Returns the DataLoader whose workers an event is in."""
     found = next((one for one in event.contexts if isinstance(one, Made) and one.name == WORKER), None)
@@ -127,7 +216,7 @@ def parted_by_worker_only(execution: Execution) -> Iterator[tuple[Event, Made]]:
     """Yields (get_worker_info, loader) of a stream that workers part among them, and nothing parts among the ranks."""
     if not is_distributed(execution) or any(one.name in _DEALS for one in execution.events):
         return
-    for asked in execution.named("torch.utils.data.get_worker_info"):
+    for asked in execution.named(_WORKER_INFO):
         loader = loader_around(asked)
         data = loader.argument(0, "dataset") if loader is not None else None
         if loader is None or not isinstance(data, Instance) or asked.value is None:
