@@ -13,7 +13,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_arguments import CollectiveCallSite, operation_call
 
 # Who divides by the number of ranks, or subtracts what was there, gives no bare sum.
-_AVERAGES = re.compile(r"world|num_processes|n_procs|num_gpus|num_ranks|n_gpus|replicas|\bAVG\b|avg|mean", re.IGNORECASE)
+_AVERAGES = re.compile(r"world|num_proc|n_proc|num_gpu|num_ranks|n_gpu|replicas|avg|mean", re.IGNORECASE)
 _DEPTH = 2
 
 
@@ -81,7 +81,7 @@ def _parameters_given(call: ast.Call, target: Function, text: str) -> Iterator[s
             yield name
     for one in call.keywords:
         if one.arg in target.parameters and ast.unparse(one.value) == text:
-            yield one.arg  # type: ignore[misc] # it is a parameter
+            yield one.arg
 
 
 def made_from(names: set[str], nodes: Sequence[ast.AST]) -> set[str]:

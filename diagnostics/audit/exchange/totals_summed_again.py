@@ -1,7 +1,7 @@
 """Running totals are summed over the ranks in every round, and carried on.
 
-What it does: flags a loop in which a total grows (`total += ...`) and is summed over the ranks as well, in place or by a
-function that gives the sum back, where the total lives on into the next round.
+What it does: flags a loop in which a total grows (`total += ...`) and is summed over the ranks as well, in place or by
+a function that gives the sum back, where the total lives on into the next round.
 
 Why it matters: the sum of the earlier rounds is on every rank already, and is summed once more with each round: after n
 rounds on 8 ranks the first one counts 8**n times. The total grows without bound, to inf and NaN; means that are made of
@@ -143,7 +143,7 @@ def _grows(
                 return None
             if _adds(one.value, text, function, project):
                 found = found or one
-        elif isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) and _adds(one.value, text, function, project):
+        elif isinstance(one, ast.Expr) and _adds(one.value, text, function, project):
             found = found or one
     return found
 
@@ -198,7 +198,7 @@ def _adds(value: ast.expr, text: str, function: Function, project: Project) -> b
         return False
     target = targets[0]
     given = dict(zip(target.parameters[target.implied :], value.args, strict=False))
-    given.update({one.arg: one.value for one in value.keywords if one.arg in target.parameters})  # type: ignore[misc]
+    given.update({one.arg: one.value for one in value.keywords if one.arg in target.parameters})
     names = {name for name, each in given.items() if ast.unparse(each) == text}
     known = made_from(names, target.own_nodes) if names else set()
     return any(

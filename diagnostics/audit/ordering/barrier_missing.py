@@ -74,7 +74,6 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             confidence=Confidence.LIKELY,
         )
 
-
     if any("mkdir" in (one.text or "") for one in project.audited if one.kind is not FileKind.PYTHON):
         return  # a launch script may have made the folder before
     for made, saved in written_before_made(execution):

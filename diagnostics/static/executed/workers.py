@@ -33,7 +33,8 @@ _DEALS = frozenset(
 _SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random."}
 # What comes to the same in each worker of a loader, if what it is made of does.
 _SAME = frozenset(["int", "+", "-", "*", "//", "%", "&", "^", "[]", "argument", "os.environ.get", "os.getenv", "rank",
-                   "torch.distributed.get_rank", "torch.distributed.get_world_size", "carried"])  # fmt: skip
+                   "torch.distributed.get_rank", "torch.distributed.get_world_size", "carried",
+                   "argparse.ArgumentParser", ".parse_args", ".parse_known_args"])  # fmt: skip
 _WORKER_INFO = "torch.utils.data.get_worker_info"
 _SEEDERS = frozenset(
     ["hash", *_GENERATORS, *_SEEDS, "torch.manual_seed", ".manual_seed", ".seed", "random.SystemRandom",
@@ -153,7 +154,9 @@ def parted_by_rank_only(execution: Execution) -> Iterator[tuple[Made, Made]]:
         ]  # fmt: skip
         if any(_is_of_worker(each) for each in met):
             continue
-        share = next((each for each in met if _is_share(each) and each.node is not None), None)
+        share = next(
+            (each for each in met if isinstance(each, Made) and _is_share(each) and each.node is not None), None
+        )
         if share is not None:
             yield share, loader
 
@@ -163,7 +166,7 @@ def _is_stream(data: Instance) -> bool:
 
 
 def _all_asked(data: Instance, execution: Execution) -> bool:
-    """Whether each place in a class that asks for the worker was come to: one in a generator that a library runs is not."""
+    """Whether each place in a class that asks for the worker was come to: none is in a generator that a library runs."""
     come_to = {id(one.node) for one in execution.named(_WORKER_INFO)}
     places = (node for node in ast.walk(data.kind.kind) if isinstance(node, ast.Call))
     return all(id(one) in come_to for one in places if ast.unparse(one.func).endswith("get_worker_info"))
@@ -180,9 +183,9 @@ def _is_of_worker(value: Value) -> bool:
     return isinstance(info, Made) and info.name == _WORKER_INFO
 
 
-def _is_share(value: Value) -> bool:
+def _is_share(value: Made) -> bool:
     """Whether a value takes each n-th from the rank's on: `islice(lines, rank, None, world)`, `files[rank::world]`."""
-    if not isinstance(value, Made) or value.name not in ("slice", "itertools.islice"):
+    if value.name not in ("slice", "itertools.islice"):
         return False
     begin, step = value.args[-3:][::2] if len(value.args) > 2 else (None, None)
     return begin is not None and asks_rank(begin) and not isinstance(step, Const)

@@ -15,7 +15,7 @@ from diagnostics.static.execution.values import Const, Instance, Made, Value, so
 _SEEDS = {
     "numpy.random.seed": re.compile(r"numpy\.random\.(?!seed|default_rng|RandomState|Generator|get_state|SeedSeq)"),
     "random.seed": re.compile(r"random\.(?!seed|Random|SystemRandom|getstate)"),
-    "torch.manual_seed": re.compile(r"torch\.(?:rand|bernoulli|multinomial|normal)|\.(?:uniform|normal|random|bern\w{1,9})_$"),
+    "torch.manual_seed": re.compile(r"torch\.(?:rand|bernoulli|multinomial|normal)|\.(?:uniform|normal|random)_$"),
 }  # fmt: skip
 _TORCH_TRANSFORM = re.compile(r"torchvision\.transforms\.(?:v2\.)?(?:Random|ColorJitter|GaussianBlur|RandAug|Trivial)")
 _CHANGES = re.compile(r"epoch|round|step|iteration|generation|cycle", re.IGNORECASE)
@@ -37,9 +37,9 @@ def seeded_again(execution: Execution) -> Iterator[tuple[Event, Made]]:
         if len(one.loops) <= len(made.loops) or not _trains(loader, execution):
             continue
         found = list(sources(one.args[0]))
-        if any(_is_worker(each) for each in found) and all(_is_fixed(each) for each in found):
-            if _draws(one.name, loader, execution):
-                yield one, loader
+        repeats = any(_is_worker(each) for each in found) and all(_is_fixed(each) for each in found)
+        if repeats and _draws(one.name, loader, execution):
+            yield one, loader
 
 
 def _stays(loader: Made) -> bool:

@@ -1,3 +1,4 @@
+import argparse
 import functools
 import random
 
@@ -25,12 +26,17 @@ def seed_worker(worker_id, seed, rank, workers):
     random.seed(worker_seed)
 
 
-def main(workers=4):
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=17)
+    parser.add_argument("--workers", type=int, default=4)
+    args = parser.parse_args()
+    workers = args.workers
     dist.init_process_group("nccl")
     rank = dist.get_rank()
     data = Waves(np.load("waves.npy"))
     sampler = DistributedSampler(data)
-    init = functools.partial(seed_worker, seed=17, rank=rank, workers=workers)
+    init = functools.partial(seed_worker, seed=args.seed, rank=rank, workers=workers)
     loader = DataLoader(data, 8, sampler=sampler, num_workers=workers, worker_init_fn=init)
     model = DDP(torch.nn.Linear(100, 1).to(rank))
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
