@@ -166,7 +166,7 @@ def _is_stream(data: Instance) -> bool:
 
 
 def _all_asked(data: Instance, execution: Execution) -> bool:
-    """Whether each place in a class that asks for the worker was come to: none is in a generator that a library runs."""
+    """Whether each place in a class that asks for the worker was come to, and is in no generator of a library."""
     come_to = {id(one.node) for one in execution.named(_WORKER_INFO)}
     places = (node for node in ast.walk(data.kind.kind) if isinstance(node, ast.Call))
     return all(id(one) in come_to for one in places if ast.unparse(one.func).endswith("get_worker_info"))
