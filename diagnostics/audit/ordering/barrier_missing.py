@@ -2,7 +2,8 @@
 
 What it does: looks at what a block under `rank == 0` writes (torch.save, open(..., "w"), numpy.save, shutil.copy,
 urlretrieve, and functions of the project that are given the path and write it) and flags a read of the same path after
-the block, by all ranks, where no collective, barrier, lock or polling loop stands between.
+the block, by all ranks, where no collective, barrier, lock or polling loop stands between; and a folder that it makes,
+into which all ranks write in the same way.
 
 Why it matters: the others get there first. They find no file, or half of one: FileNotFoundError, EOFError, a truncated
 archive, and on a lucky day nothing. What a missing barrier can do is this, and let ranks run apart until a collective
@@ -37,12 +38,13 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
 from diagnostics.static.dataflow.rank_zero import admits_rank_zero
+from diagnostics.static.executed.checkpoints.folders import written_before_made
 from diagnostics.static.executed.saved_files import read_while_written
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.program.project_file import FileKind, ProjectFile
 from diagnostics.static.spmd.file_races import FileAccess, asks_for_file, path_uses, synchronises
 from diagnostics.static.torch_code.told_values import tells
 
@@ -69,6 +71,19 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "find no file, an old one, or half of one",
             "dist.barrier() between the two",
             steps=(shown(saved, project, "written by one rank here"),),
+            confidence=Confidence.LIKELY,
+        )
+
+    if any("mkdir" in (one.text or "") for one in project.audited if one.kind is not FileKind.PYTHON):
+        return  # a launch script may have made the folder before
+    for made, saved in written_before_made(execution):
+        yield violation(
+            home(made, project),
+            made.node,
+            "one rank alone makes this folder, and every rank writes a file into it, with nothing between that makes "
+            "them wait: who comes first finds no such directory",
+            "let every rank make it, with exist_ok=True, or dist.barrier() between the two",
+            steps=(shown(saved, project, "every rank writes into it here"),),
             confidence=Confidence.LIKELY,
         )
 

@@ -32,7 +32,7 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
-from diagnostics.static.executed.workers import parted_by_worker_only, whole_streams
+from diagnostics.static.executed.workers import parted_by_rank_only, parted_by_worker_only, whole_streams
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, default_of, last_name
@@ -82,6 +82,17 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "the data workers part this stream among them, and nothing parts it among the ranks: each rank reads all",
             "divide by rank * num_workers + worker, of world_size * num_workers",
             steps=(shown(reader, project, "every rank reads it"),),
+            confidence=Confidence.LIKELY,
+        )
+    for share, reader in parted_by_rank_only(execution):
+        assert share.node is not None  # noqa: S101 (asked for there)
+        yield violation(
+            home(share, project),
+            share.node,
+            "this is the share of the rank, and each of its data workers goes over all of it: the worker's number "
+            "goes into a seed alone, and every sample comes once from each worker",
+            "divide by rank * num_workers + worker, of world_size * num_workers",
+            steps=(shown(reader, project, "several workers read it"),),
             confidence=Confidence.LIKELY,
         )
 

@@ -26,7 +26,7 @@ from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.local_ranks import local_rank_origin, names_nodes
-from diagnostics.static.executed.splits import parted_on_each_machine
+from diagnostics.static.executed.splits import parted_on_each_machine, told_rank_of_machine
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.launch_files.node_counts import NodeCounts
 from diagnostics.static.program.ast_walk import walk
@@ -60,6 +60,16 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "samples in the same order as the others",
             "num_replicas=dist.get_world_size(), rank=dist.get_rank()",
             steps=(shown(known, project, "the program knows its place among the processes of all machines"),),
+            confidence=Confidence.LIKELY,
+        )
+    for sampler, group in told_rank_of_machine(execution):
+        yield violation(
+            home(sampler, project),
+            sampler.node,
+            "this sampler is told the rank on one machine as the rank among all processes: the ranks of the second "
+            "machine repeat those of the first",
+            "the rank that the process group was told, or dist.get_rank()",
+            steps=(shown(group, project, "the rank among all processes is told here"),),
             confidence=Confidence.LIKELY,
         )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from diagnostics.static.executed.saved_files import asks_rank
 from diagnostics.static.executed.training import parts
 from diagnostics.static.executed.values_met import values_met
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.library import SAMPLER, WRAPPERS
-from diagnostics.static.execution.values import Const, Instance, Made, Name, Value, sources
+from diagnostics.static.execution.values import Const, Instance, Made, Name, Value, same, sources
 
 # What seeds a library for all that is drawn afterwards, by the library whose numbers it decides.
 _SEEDS = {
@@ -26,6 +27,8 @@ _SPLITS = {"torch.utils.data.random_split": ("torch", "generator"), "torch.utils
 _LOCAL_RANKS = frozenset(["LOCAL_RANK", "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"])
 _LOCAL_SIZES = frozenset(["LOCAL_WORLD_SIZE", "SLURM_NTASKS_PER_NODE", "OMPI_COMM_WORLD_LOCAL_SIZE"])
 _GLOBAL = frozenset(["RANK", "WORLD_SIZE"])
+_INIT = "torch.distributed.init_process_group"
+_WORLDS = ("torch.distributed.get_world_size",)
 _COUNTS = ("torch.cuda.device_count", "torch.accelerator.device_count")
 # What says that each machine has samples of its own.
 _OF_MACHINES = re.compile(r"node|host|local|scratch|tmp|machine|ssd|nvme|shard", re.IGNORECASE)
@@ -77,6 +80,37 @@ def parted_on_each_machine(execution: Execution) -> Iterator[tuple[Event, Event]
         whole = any(_reads(each, _GLOBAL) for each in (count, rank))
         if counted and _reads(rank, _LOCAL_RANKS) and not whole and not _is_of_a_machine(data):
             yield one, known
+
+
+def told_rank_of_machine(execution: Execution) -> Iterator[tuple[Event, Event]]:
+    """Yields (sampler, init_process_group) where the group is told a rank among all, and the sampler one machine's.
+
+    The program says so itself: the group's rank is the sampler's and what comes before its machine, `node * 8 + gpu`,
+    or it is read from RANK and the sampler's from LOCAL_RANK; and both are told one number of processes. A sampler that
+    a function makes for several callers stands where that one calls it.
+    """
+    group = next((one for one in execution.named(_INIT) if not one.is_handled), None)
+    if group is None:
+        return
+    world, whole = group.argument(3, "world_size"), group.argument(4, "rank")
+    samplers = list(execution.named(SAMPLER))
+    for one in samplers:
+        count, rank, data = one.argument(1, "num_replicas"), one.argument(2, "rank"), one.argument(0, "dataset")
+        counts_all = same(count, world) or (isinstance(count, Made) and count.name in _WORLDS)
+        if not counts_all or same(rank, whole) or not _is_within_machine(rank, whole) or _is_of_a_machine(data):
+            continue
+        elsewhere = any(each is not one and each.node is one.node for each in samplers)
+        last = one.frames[-1] if elsewhere and one.frames and one.frames[-1].function is one.function else None
+        yield (replace(one, node=last.call, function=last.caller) if last is not None else one), group
+
+
+def _is_within_machine(rank: Value | None, whole: Value | None) -> bool:
+    """Whether a rank is that on one machine, by the rank among all that the group is told."""
+    if isinstance(whole, Made) and whole.name == "int" and len(whole.args) == 1:
+        whole = whole.args[0]
+    if isinstance(whole, Made) and whole.name == "+" and len(whole.args) == 2:
+        return any(same(one, rank) for one in whole.args) and not any(isinstance(one, Const) for one in whole.args)
+    return _reads(whole, _GLOBAL) and _reads(rank, _LOCAL_RANKS) and not _reads(rank, _GLOBAL)
 
 
 def _reads(value: Value | None, variables: frozenset[str]) -> bool:

@@ -6,12 +6,22 @@ import ast
 from collections.abc import Iterator
 
 from diagnostics.static.executed.ranks import is_common_seed, speaks_of_ranks
-from diagnostics.static.executed.saved_files import is_gpu
+from diagnostics.static.executed.saved_files import asks_rank, is_gpu
 from diagnostics.static.executed.training import is_distributed, parts
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.implied import WORKER
 from diagnostics.static.execution.library import LOADER
-from diagnostics.static.execution.values import Const, Instance, Made, Name, Value, sources, usual
+from diagnostics.static.execution.values import (
+    MOST_SEEN,
+    Const,
+    Instance,
+    Made,
+    Name,
+    Value,
+    made_of,
+    sources,
+    usual,
+)
 
 _GENERATORS = frozenset(
     ["numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "numpy.random.Generator"]
@@ -23,7 +33,13 @@ _DEALS = frozenset(
 _SEEDS = {"numpy.random.seed": "numpy.random.", "random.seed": "random."}
 # What comes to the same in each worker of a loader, if what it is made of does.
 _SAME = frozenset(["int", "+", "-", "*", "//", "%", "&", "^", "[]", "argument", "os.environ.get", "os.getenv", "rank",
-                   "torch.distributed.get_rank", "torch.distributed.get_world_size", "carried"])  # fmt: skip
+                   "torch.distributed.get_rank", "torch.distributed.get_world_size", "carried",
+                   "argparse.ArgumentParser", ".parse_args", ".parse_known_args"])  # fmt: skip
+_WORKER_INFO = "torch.utils.data.get_worker_info"
+_SEEDERS = frozenset(
+    ["hash", *_GENERATORS, *_SEEDS, "torch.manual_seed", ".manual_seed", ".seed", "random.SystemRandom",
+     "numpy.random.SeedSequence", "torch.Generator"]
+)  # fmt: skip
 _ITERABLE = "torch.utils.data.IterableDataset"
 
 
@@ -40,16 +56,16 @@ def copied_generators(execution: Execution) -> Iterator[tuple[Event, Made]]:
 def seeded_alike(execution: Execution) -> Iterator[tuple[Event, Made]]:
     """Yields (seeding of a generator in the data workers, loader) by a number that is no other in another worker."""
     for one in execution.events:
-        loader = _loader_around(one) if one.name in _SEEDS and one.args else None
-        if loader is None or not _has_some_workers(loader):
+        loader = loader_around(one) if one.name in _SEEDS and one.args else None
+        if loader is None or not has_some_workers(loader):
             continue
-        inside = (each.name for each in execution.events if _loader_around(each) is loader)
+        inside = (each.name for each in execution.events if loader_around(each) is loader)
         draws = any(name.startswith(_SEEDS[one.name]) and name not in _SEEDS for name in inside)
-        if draws and all(_is_alike(each) for each in sources(one.args[0])):
+        if draws and all(is_alike(each) for each in sources(one.args[0])):
             yield one, loader
 
 
-def _is_alike(value: Value) -> bool:
+def is_alike(value: Value) -> bool:
     """Whether a value is the same in all workers of a process, as far as it is not made of others."""
     if isinstance(value, Made):
         return value.name in _SAME or isinstance(value.node, ast.Attribute)
@@ -96,8 +112,8 @@ def _asks_worker(data: Instance) -> bool:
 def gpu_in_workers(execution: Execution) -> Iterator[tuple[Event, Made]]:
     """Yields (what works on a GPU in a data worker, its loader), of workers that are forked."""
     for one in execution.events:
-        loader = _loader_around(one)
-        if loader is None or "multiprocessing_context" in loader.keywords or not _has_some_workers(loader):
+        loader = loader_around(one)
+        if loader is None or "multiprocessing_context" in loader.keywords or not has_some_workers(loader):
             continue
         moves = one.name == ".cuda" or (one.name == ".to" and is_gpu(one.argument(0, "device")))
         if moves or any(_lies_on_gpu(each) for given in (one.owner, *one.args) for each in sources(given)):
@@ -111,12 +127,90 @@ def _lies_on_gpu(value: Value) -> bool:
     return any(is_gpu(value.keywords.get(name)) for name in ("device", "map_location"))
 
 
-def _loader_around(event: Event) -> Made | None:
+def parted_by_rank_only(execution: Execution) -> Iterator[tuple[Made, Made]]:
+    """Yields (share of the rank, loader) of a stream that asks for its worker, and parts nothing by it.
+
+    The worker's number goes into nothing but seeds, so that each worker shuffles in its own order: what it reads is all
+    that its rank has.
+    """
+    told: set[int] = set()
+    for asked in execution.named(_WORKER_INFO):
+        loader = loader_around(asked)
+        data = loader.argument(0, "dataset") if loader is not None else None
+        if loader is None or id(loader) in told or not isinstance(data, Instance) or not _has_several(loader):
+            continue
+        told.add(id(loader))
+        if "worker_init_fn" in loader.keywords or loader.argument(4, "batch_sampler") or not _is_stream(data):
+            continue
+        if not _all_asked(data, execution):
+            continue
+        met = [
+            each
+            for one in execution.events
+            if loader_around(one) is loader and one.name not in _SEEDERS and one.name != _WORKER_INFO
+            for given in (one.owner, *one.args, *one.keywords.values(), *(two.test for two in one.guards),
+                          *(loop.over for loop in one.loops))
+            for each in _unseeded(given)
+        ]  # fmt: skip
+        if any(_is_of_worker(each) for each in met):
+            continue
+        share = next(
+            (each for each in met if isinstance(each, Made) and _is_share(each) and each.node is not None), None
+        )
+        if share is not None:
+            yield share, loader
+
+
+def _is_stream(data: Instance) -> bool:
+    return any(isinstance(base, Name) and base.name == _ITERABLE for base in data.kind.bases)
+
+
+def _all_asked(data: Instance, execution: Execution) -> bool:
+    """Whether each place in a class that asks for the worker was come to, and is in no generator of a library."""
+    come_to = {id(one.node) for one in execution.named(_WORKER_INFO)}
+    places = (node for node in ast.walk(data.kind.kind) if isinstance(node, ast.Call))
+    return all(id(one) in come_to for one in places if ast.unparse(one.func).endswith("get_worker_info"))
+
+
+def _has_several(loader: Made) -> bool:
+    given = usual(loader.argument(5, "num_workers"))
+    return isinstance(given, Const) and isinstance(given.value, int) and given.value > 1
+
+
+def _is_of_worker(value: Value) -> bool:
+    """Whether a value is the worker's number, or how many there are."""
+    info = value.owner if isinstance(value, Made) and value.name in (".id", ".num_workers") else None
+    return isinstance(info, Made) and info.name == _WORKER_INFO
+
+
+def _is_share(value: Made) -> bool:
+    """Whether a value takes each n-th from the rank's on: `islice(lines, rank, None, world)`, `files[rank::world]`."""
+    if value.name not in ("slice", "itertools.islice"):
+        return False
+    begin, step = value.args[-3:][::2] if len(value.args) > 2 else (None, None)
+    return begin is not None and asks_rank(begin) and not isinstance(step, Const)
+
+
+def _unseeded(value: Value | None) -> Iterator[Value]:
+    """Yields a value and what it was computed from, but for what went into a seed."""
+    waiting, seen = [value], set[int]()
+    while waiting and len(seen) < MOST_SEEN:
+        one = waiting.pop()
+        if one is None or id(one) in seen or (isinstance(one, Made) and one.name in _SEEDERS):
+            continue
+        seen.add(id(one))
+        yield one
+        waiting += made_of(one)
+
+
+def loader_around(event: Event) -> Made | None:
+    """Returns the DataLoader whose workers an event is in."""
     found = next((one for one in event.contexts if isinstance(one, Made) and one.name == WORKER), None)
     return found.owner if found is not None and isinstance(found.owner, Made) else None
 
 
-def _has_some_workers(loader: Made) -> bool:
+def has_some_workers(loader: Made) -> bool:
+    """Whether a loader has workers, by what is usual where an option says it."""
     given = usual(loader.argument(5, "num_workers"))
     return isinstance(given, Const) and isinstance(given.value, int) and given.value > 0
 
@@ -125,12 +219,12 @@ def parted_by_worker_only(execution: Execution) -> Iterator[tuple[Event, Made]]:
     """Yields (get_worker_info, loader) of a stream that workers part among them, and nothing parts among the ranks."""
     if not is_distributed(execution) or any(one.name in _DEALS for one in execution.events):
         return
-    for asked in execution.named("torch.utils.data.get_worker_info"):
-        loader = _loader_around(asked)
+    for asked in execution.named(_WORKER_INFO):
+        loader = loader_around(asked)
         data = loader.argument(0, "dataset") if loader is not None else None
         if loader is None or not isinstance(data, Instance) or asked.value is None:
             continue
-        inside = [one for one in execution.events if _loader_around(one) is loader]
+        inside = [one for one in execution.events if loader_around(one) is loader]
         values = [
             each
             for one in inside

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from diagnostics.static.executed.training import is_part, parameters_of, wraps
+from diagnostics.static.executed.training import is_part, parameters_of, parts, wraps
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.library import WRAPPERS
-from diagnostics.static.execution.values import Const, Value
+from diagnostics.static.execution.values import Const, Instance, Value
 
 _DDP = "torch.nn.parallel.DistributedDataParallel"
 
@@ -23,7 +23,7 @@ def unfrozen_after_wrap(execution: Execution) -> Iterator[tuple[Event, Event, Ev
         for place, one in enumerate(events[at:], at) if frozen is not None else ():
             again = any(two.name in WRAPPERS and two is not wrap for two in events[place:])
             if _sets(one) is True and not again and _concerns(one, model) and not _undone(events[at:], model):
-                yield _where_they_part(one, frozen), wrap, frozen  # type: ignore[arg-type, misc] # asked for above
+                yield _where_asked_for(_where_they_part(one, frozen), model), wrap, frozen  # type: ignore[arg-type, misc] # asked for above
                 break
 
 
@@ -34,6 +34,16 @@ def _where_they_part(late: Event, early: Event) -> Event:
     for mine, other in zip(reversed(late.frames), reversed(early.frames), strict=False):
         if mine.call is not other.call:
             return replace(late, node=mine.call, function=mine.caller)
+    return late
+
+
+def _where_asked_for(late: Event, model: Value) -> Event:
+    """Returns a change in a method of the model itself where the method is called: there it is too late."""
+    own = {id(one.kind.kind) for one in parts(model) if isinstance(one, Instance)}
+    for frame in reversed(late.frames):
+        if late.function is not frame.function or id(frame.function.owner) not in own:
+            break
+        late = replace(late, node=frame.call, function=frame.caller)
     return late
 
 

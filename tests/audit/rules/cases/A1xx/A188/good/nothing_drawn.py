@@ -1,0 +1,10 @@
+import numpy as np
+from common import Still, fit
+from torch.utils.data import DataLoader
+
+
+def seed_worker(worker_id):
+    np.random.seed(17 + worker_id)
+
+
+fit(DataLoader(Still("waves.npy"), 8, num_workers=4, worker_init_fn=seed_worker), 30)
