@@ -86,9 +86,8 @@ def _autocast(node: ast.AST, function: Function, project: Project, depth: int) -
     file = project.file_with(function)
     inner, outer = node, file.parents.get(node)
     while outer is not None and inner is not function.syntax:
-        if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test:
-            if _PRECISION.search(ast.unparse(outer.test)) or "logits" in _other_arm(outer, inner):
-                return None  # one way with autocast, and another one without
+        if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test and _is_either(outer, inner):
+            return None
         if isinstance(outer, (ast.With, ast.AsyncWith)):
             for item in reversed(outer.items):
                 told = _turns(item.context_expr, function, project)
@@ -108,6 +107,11 @@ def _autocast(node: ast.AST, function: Function, project: Project, depth: int) -
                 if found is not None:
                     return found
     return None
+
+
+def _is_either(branch: ast.If | ast.IfExp, inside: ast.AST) -> bool:
+    """Whether a branch goes one way with autocast and another one without."""
+    return bool(_PRECISION.search(ast.unparse(branch.test))) or "logits" in _other_arm(branch, inside)
 
 
 def _other_arm(branch: ast.If | ast.IfExp, inside: ast.AST) -> str:
