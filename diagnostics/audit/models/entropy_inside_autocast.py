@@ -28,6 +28,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.dataflow.rank_guards import conditions
 from diagnostics.static.dataflow.value_origins import Origin, origins
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -84,9 +85,11 @@ def _is_of_probabilities(call: ast.Call, function: Function, project: Project) -
 def _autocast(node: ast.AST, function: Function, project: Project, depth: int) -> Origin | None:
     """Returns the autocast that is on at a node, in its function or around the calls that lead there."""
     file = project.file_with(function)
+    if any(_PRECISION.search(ast.unparse(one)) for one in conditions(node, function, file)):
+        return None  # one way with autocast, and another one without
     inner, outer = node, file.parents.get(node)
     while outer is not None and inner is not function.syntax:
-        if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test and _is_either(outer, inner):
+        if isinstance(outer, (ast.If, ast.IfExp)) and inner is not outer.test and "logits" in _other_arm(outer, inner):
             return None
         if isinstance(outer, (ast.With, ast.AsyncWith)):
             for item in reversed(outer.items):
@@ -107,11 +110,6 @@ def _autocast(node: ast.AST, function: Function, project: Project, depth: int) -
                 if found is not None:
                     return found
     return None
-
-
-def _is_either(branch: ast.If | ast.IfExp, inside: ast.AST) -> bool:
-    """Whether a branch goes one way with autocast and another one without."""
-    return bool(_PRECISION.search(ast.unparse(branch.test))) or "logits" in _other_arm(branch, inside)
 
 
 def _other_arm(branch: ast.If | ast.IfExp, inside: ast.AST) -> str:
