@@ -1,1 +1,1 @@
-"""Rules A121 to A129, A327 and A329: averages, rates, counters and counts that change as a training goes on."""
+"""Rules A121 to A129, A327 and A329: averages, rates, decays, counters and counts that change as a training goes on."""
