@@ -29,7 +29,7 @@ from diagnostics.bisection.targets.script_died import explained
 from diagnostics.bisection.tries.oracle import open_tries
 from diagnostics.bisection.wanted import BisectionRequest
 from diagnostics.command_folder import ScriptCommand
-from diagnostics.core.console import ask, say
+from diagnostics.core.console import ask, say, width_of
 from diagnostics.core.errors import UsageError
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.this import open_machine
@@ -132,7 +132,7 @@ def _show(found: Bisection, report: RunReport, screen: LiveScreen, options: dict
     if options["as_json"]:
         say(json_text(report, found), nl=False)
         return
-    for line in outcome_lines(found, report, colour=screen.colour):
+    for line in outcome_lines(found, report, colour=screen.colour, width=width_of()):
         say(line, colour=screen.colour)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from diagnostics.argument_types import PathArgument
-from diagnostics.core.console import say, wants_colour
+from diagnostics.core.console import say, wants_colour, width_of
 from diagnostics.core.errors import FAILED_EXIT, UsageError, from_os_error
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable_here
@@ -93,7 +93,7 @@ def command(
     if as_json:
         say(json_text(answer), nl=False)
     else:
-        say("\n".join(terminal_lines(answer, place)))
+        say("\n".join(terminal_lines(answer, place, width=width_of())))
 
 
 def _alone(job: tuple[str, ...], folder: Path, enough: EndWishes, notes: list[str], *, aside: bool) -> Path | None:
@@ -114,7 +114,8 @@ def _alone(job: tuple[str, ...], folder: Path, enough: EndWishes, notes: list[st
 def _tell_failure(report: RunReport, folder: Path) -> int:
     """Says why a job failed before it was measured; returns the exit code that `run` would have given."""
     where = place_line(pasteable_here(folder / "report.md"), "")
-    for line in summary_lines(report, where, colour=wants_colour(sys.stderr)):
+    width = width_of(sys.stderr)
+    for line in summary_lines(report, where, colour=wants_colour(sys.stderr), width=width):
         say(line, err=True, colour=True)
     return report.exit_code or FAILED_EXIT
 

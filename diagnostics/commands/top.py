@@ -17,10 +17,11 @@ import click
 
 from diagnostics.attach.find import find_job
 from diagnostics.core import redaction
-from diagnostics.core.console import say, wants_colour
+from diagnostics.core.console import say, wants_colour, width_of
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.files import new_folder
 from diagnostics.core.shell_quoting import pasteable
+from diagnostics.core.wording import hanging
 from diagnostics.diagnosis.engine import job_from_record, record_folder
 from diagnostics.dynamic.trace.trace_builder import trace_of
 from diagnostics.record.record import RunRecord, agents_folder
@@ -179,10 +180,12 @@ def _tell(folder: Path) -> None:
     with suppress(OSError, ValueError):
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         verdict = read_verdict(report)
-        say(redaction.line(f"ups-doctor: {headline(verdict)}"))
-        for said in (*(report.get(name) for name in ("root_cause", "fix")), *list(report.get("notes") or ())[:1]):
-            if said:
-                say(redaction.line(f"  {said}"))
+        width = width_of()
+        told = [("", f"ups-doctor: {headline(verdict)}")]
+        told += [("  ", str(report.get(name) or "")) for name in ("root_cause", "fix")]
+        told += [("  ", str(note)) for note in list(report.get("notes") or ())[:1]]
+        for label, said in told:
+            say("\n".join(hanging(label, redaction.line(said), width)) if said else "", nl=bool(said))
     say(f"  report: {pasteable(folder / 'report.md')}")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
 import click
 
 from diagnostics.argument_types import PathArgument
-from diagnostics.core.console import say
+from diagnostics.core.console import say, width_of
 from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.triage.engine import triage
 from diagnostics.triage.page import html, markdown
@@ -37,14 +38,24 @@ def command(
         raise click.UsageError("--json and --markdown do not go together", context)
     found = triage(paths)
     if html_file is not None:
-        try:
-            html_file.write_text(html(found), encoding="utf-8")
-        except OSError as error:
-            raise from_os_error(error, action="cannot write", path=html_file) from error
+        _write(html_file, html(found))
     if to_json:
         say(json.dumps(as_json(found), indent=1))
     elif to_markdown:
         say(markdown(found), nl=False)
     else:
-        say("\n".join(lines(found)))
+        say("\n".join(lines(found, width=width_of())))
     context.exit(1 if any(row.judgement.fate in DIED for row in found.rows) else 0)
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a page, in a folder that is made where it is missing. Raises UsageError."""
+    try:
+        if not path.parent.is_dir():
+            path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        # What a folder was to be made in the place of is a file.
+        known = NotADirectoryError(errno.ENOTDIR, error.strerror) if isinstance(error, FileExistsError) else error
+        refused = from_os_error(known, action="cannot write", path=path)
+        raise UsageError(refused.message, hint=refused.hint) from error

@@ -22,6 +22,17 @@ def wants_colour(stream: TextIO | None = None) -> bool:
     return (stream or sys.stdout).isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def width_of(stream: TextIO | None = None) -> int:
+    """Returns the columns of the terminal that a stream, by default that of results, is; 0 where it is none."""
+    stream = stream or sys.stdout
+    try:
+        if not stream.isatty():
+            return 0
+        return int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return 0
+
+
 def printable(text: str, *, colour: bool = False) -> str:
     """Returns a text in which no character moves the cursor, hides or reorders others; `colour` lets colours pass."""
     if all(line.isprintable() for line in text.split("\n")):

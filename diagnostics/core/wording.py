@@ -1,13 +1,18 @@
-"""Bytes as people read them."""
+"""Bytes, numbers and sentences as people read them."""
 
 from __future__ import annotations
 
 import re
 import signal
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 LAST_LINES = 8
+NARROWEST = 40  # columns; no text is pressed into fewer
+# A command or a quoted path is pasted as it is.
+_KEPT_WHOLE = re.compile(r"`[^`\n]{1,1000}`|(?<!\S)'[^'\n]{1,300}'(?![^\s.,;:)])")
+_NO_BREAK = "\ue000"  # of Unicode's private use: no text has it
 _PROBLEM = re.compile(r"\b(?:\w{0,40}error|fatal|critical)(?:\[\w{1,20}\])?\s?:", re.IGNORECASE)
 
 
@@ -58,6 +63,35 @@ def shown_ranks(ranks: Sequence[int]) -> str:
     if ranks == list(range(ranks[0], ranks[-1] + 1)) and len(ranks) > 2:
         return f"ranks {ranks[0]}-{ranks[-1]}"
     return f"ranks {', '.join(map(str, ranks))}"
+
+
+def wrapped(text: str, room: int, *, lines: int | None = None, further: str = "") -> list[str]:
+    """Returns a text in lines of `room` columns; a word, a `command` and a quoted path stay whole, however long.
+
+    Of more than so many `lines` the rest is left out, and said to be; `further` begins those behind the first.
+    """
+    glued = _KEPT_WHOLE.sub(lambda found: found[0].replace(" ", _NO_BREAK), " ".join(text.split()))
+    broken = textwrap.wrap(
+        glued, max(room, NARROWEST // 2), max_lines=lines, placeholder=" ...", subsequent_indent=further,
+        break_on_hyphens=False, break_long_words=False,
+    )  # fmt: skip
+    return [line.replace(_NO_BREAK, " ") for line in broken] or [""]
+
+
+def fitted(text: str, width: int, *, further: str = "  ") -> list[str]:
+    """Returns a text in lines of a terminal, those behind the first a little `further` in; `width` 0 is no terminal."""
+    if not width or len(text) <= width:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())]
+    return [f"{indent}{line}" for line in wrapped(text, max(width, NARROWEST) - len(indent), further=further)]
+
+
+def hanging(label: str, text: str, width: int, *, lines: int | None = None) -> list[str]:
+    """Returns a text behind its label, its further lines below its first; `width` 0 is no terminal: one line."""
+    if not width:
+        return [f"{label}{text}"]
+    first, *rest = wrapped(text, max(width - len(label), NARROWEST), lines=lines)
+    return [f"{label}{first}", *(f"{' ' * len(label)}{line}" for line in rest)]
 
 
 def sentence(words: str) -> str:

@@ -192,6 +192,8 @@ def _unmatched(job: Job, cascades: Sequence[Match]) -> Diagnosis:
         outcome = JobOutcome.HANG if still else JobOutcome.CRASH
         notes = ("interrupted", *notes) if job.facts.ended_by == "interrupt" else notes
         return Diagnosis(outcome=outcome, failure_class=UNKNOWN_CLASS, first=None, others=others, notes=notes)
+    if looked is not None and looked.goes_on:
+        notes = (looked.words, *notes)
     return Diagnosis(outcome=JobOutcome.OK, failure_class=NO_CLASS, first=None, others=others, notes=notes)
 
 

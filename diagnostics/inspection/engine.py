@@ -15,7 +15,7 @@ from diagnostics.adapter.answers import read_json, refusal
 from diagnostics.adapter.description import JobDescription
 from diagnostics.core.errors import USAGE_EXIT, DoctorError, UsageError
 from diagnostics.core.findings import Finding, Outcome, Status, Verdict
-from diagnostics.core.own_folders import CHILDREN
+from diagnostics.core.own_folders import CHILDREN, without_own_frames
 from diagnostics.core.registry import discover
 from diagnostics.core.wording import sentence_of
 from diagnostics.dynamic.failures.rank_findings import rank_finding
@@ -103,7 +103,7 @@ def findings_of(seen: ModelObservation) -> tuple[Finding, ...]:
 
 def usage_error(refused: Refused, *, verbose: bool) -> UsageError:
     """Returns a model's refusal as an error; the traceback of the user's own code on request."""
-    shown = [refused.hint, refused.traceback if verbose else ""]
+    shown = [refused.hint, "\n".join(without_own_frames(refused.traceback)) if verbose else ""]
     if refused.traceback and not verbose:
         shown.append("see its traceback: the same command with -v")
     return UsageError(refused.message, hint="\n".join(filter(None, shown)))

@@ -12,6 +12,7 @@ from diagnostics.core import redaction
 from diagnostics.core.files import write_whole
 from diagnostics.core.findings import to_json
 from diagnostics.core.markdown import block, code, inline, page, table
+from diagnostics.core.own_folders import without_own_frames
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.parity import words
 from diagnostics.parity.engine import Parity
@@ -66,7 +67,7 @@ def next_step(found: Parity) -> str:
 
 
 def _last_output(found: Parity) -> list[str]:
-    return [redaction.line(line) for line in found.output.rstrip().splitlines()[-MOST_OUTPUT:]]
+    return [redaction.line(line) for line in without_own_frames(found.output)[-MOST_OUTPUT:]]
 
 
 def markdown(found: Sequence[Parity], command: str) -> str:

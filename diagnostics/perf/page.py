@@ -8,6 +8,7 @@ from typing import Any
 
 from diagnostics.core import redaction
 from diagnostics.core.markdown import code, inline, page, table
+from diagnostics.core.wording import NARROWEST, fitted, hanging
 from diagnostics.dynamic.steps.table import milliseconds, percent, phases_of, rows_of, text_of
 from diagnostics.perf.answer import Change, PerfAnswer
 
@@ -27,21 +28,27 @@ def headline(answer: PerfAnswer) -> str:
     return f"{fast}; {step} ms a step; the bound is {answer.bound}."
 
 
-def terminal_lines(answer: PerfAnswer, place: str) -> list[str]:
-    """Returns what is said on the terminal."""
+def terminal_lines(answer: PerfAnswer, place: str, *, width: int = 0) -> list[str]:
+    """Returns what is said on the terminal; `width` is 0 where it is none, and no line is broken."""
+    room = max(width - 2, NARROWEST) if width else 0
     lines = [
-        headline(answer),
+        *fitted(headline(answer), width),
         "",
-        *(f"  {line}" for line in text_of(answer.view.splits[:SHOWN_RANKS]).splitlines()),
+        *(f"  {line}".rstrip() for line in text_of(answer.view.splits[:SHOWN_RANKS], room).splitlines()),
         "",
     ]
-    lines += [f"  {line}" for line in facts(answer)]
+    for fact in facts(answer):
+        lines += fitted(f"  {fact}", width)
     for number, change in enumerate(answer.changes, 1):
         where = f"  {change.place}" if change.place else ""
-        lines += ["", f"  {number}. {percent(change.gain):>5}  {change.what}{where}", f"            {change.do}"]
+        lines += ["", *hanging(f"  {number}. {percent(change.gain):>5}  ", f"{change.what}{where}", width)]
+        lines += hanging(" " * 12, change.do, width)
     if not answer.changes:
         lines += ["", "  nothing stands out that would give 2 % of a step or more"]
-    lines += ["", *(f"  note: {note}" for note in answer.notes), f"  {place}"]
+    lines.append("")
+    for note in answer.notes:
+        lines += hanging("  note: ", note, width)
+    lines += fitted(f"  {place}", width)
     return [redaction.line(line) for line in lines]
 
 

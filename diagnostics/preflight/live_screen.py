@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from types import TracebackType
 
-from diagnostics.core.console import say, wants_colour
+from diagnostics.core.console import say, wants_colour, width_of
 from diagnostics.core.findings import Outcome
 from diagnostics.core.progress_line import LiveLine
+from diagnostics.core.wording import fitted
 from diagnostics.preflight.plan import Probe
 from diagnostics.report import terminal
 
@@ -30,9 +32,9 @@ class LiveScreen:
         self.live.__exit__(kind, error, trace)
 
     def say(self, line: str) -> None:
-        """Prints one line of progress or summary on stderr."""
+        """Prints a sentence of progress or summary on stderr."""
         self.live.clear()
-        say(line, err=True)
+        say("\n".join(fitted(line, width_of(sys.stderr))), err=True)
 
     def waiting_for(self, what: str) -> None:
         """Shows on the live line what is waited for."""

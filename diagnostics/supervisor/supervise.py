@@ -5,7 +5,6 @@ The job is not harmed by what fails here: each capture that fails becomes a Miss
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import traceback
@@ -16,9 +15,10 @@ from pathlib import Path
 
 from diagnostics.cluster.share import HostShare
 from diagnostics.core import redaction
-from diagnostics.core.console import say, wants_colour
+from diagnostics.core.console import say, wants_colour, width_of
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.shell_quoting import pasteable, pasteable_here
+from diagnostics.core.wording import fitted
 from diagnostics.diagnosis.short_report import write_short_report
 from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
 from diagnostics.record.supervisor_facts import Missing
@@ -117,7 +117,7 @@ def _open_watch(command: Sequence[str], place: RunFolder, signals: SignalInbox, 
         local_values=options.local_values,
         background=options.background,
         wishes=EndWishes(outcomes=options.abort_on),
-        say=_say if not options.quiet else _keep_to_ourselves,
+        say=_tell if not options.quiet else _keep_to_ourselves,
     )
 
 
@@ -163,7 +163,7 @@ def _report(place: RunFolder, options: WatchOptions, job_code: int, watch: Event
 def _summarise(report: RunReport, where: str, options: WatchOptions) -> None:
     if options.quiet:
         return
-    for line in summary_lines(report, where, colour=wants_colour(sys.stderr), width=_width()):
+    for line in summary_lines(report, where, colour=wants_colour(sys.stderr), width=width_of(sys.stderr)):
         _say(line)
 
 
@@ -184,11 +184,11 @@ def _say(line: str) -> None:
         say(line, err=True, colour=True)
 
 
+def _tell(text: str) -> None:
+    """Says what is seen while the job runs, in lines of the terminal."""
+    for line in fitted(text, width_of(sys.stderr)):
+        _say(line)
+
+
 def _keep_to_ourselves(line: str) -> None:
     """--quiet: it is in the report."""
-
-
-def _width() -> int:
-    with suppress(OSError, ValueError):
-        return os.get_terminal_size(2).columns
-    return 0

@@ -28,6 +28,7 @@ class RunFate(StrEnum):
     FINISHED = "finished"
     FINISHED_EMPTY = "finished with 0 rows"
     KILLED_AFTER_FINISHING = "killed after finishing"
+    MEASURED = "ended when measured"
     CRASHED = "crashed"
     KILLED = "killed"
     HUNG = "hung"

@@ -9,6 +9,7 @@ from typing import Any
 
 from diagnostics.core import redaction
 from diagnostics.core.findings import Confidence
+from diagnostics.core.wording import hanging
 from diagnostics.triage.contrasts import Contrast, Pattern
 from diagnostics.triage.decoding.times import shown_duration, shown_time
 from diagnostics.triage.engine import JudgedRun, Triage
@@ -78,28 +79,44 @@ def _contrast(one: Contrast) -> str:
 
 
 def lines(found: Triage, *, width: int = 0) -> list[str]:
-    """Returns the table for a terminal, the evidence of all that are not well, and the patterns."""
-    rows = [cells(row) for row in found.rows]
-    widths = [max(len(one[column]) for one in [HEAD, *rows]) for column in range(len(HEAD))]
-    shown = [
+    """Returns the table for a terminal, the evidence of all that are not well, and the patterns.
+
+    `width` is that of the terminal; 0 where it is none, and no line is broken.
+    """
+    shown = _table([cells(row) for row in found.rows], width)
+    bad = [row for row in found.rows if row.judgement.fate in DIED]
+    for row in bad[:20]:
+        shown += ["", f"{redaction.line(row.run.name)}: {row.judgement.fate}"]
+        shown += [line for text in evidence(row) for line in hanging("  ", text, width)]
+    shown += [f"  ... and {len(bad) - 20} more: --json or --html has all"] if len(bad) > 20 else []
+    for pattern in found.patterns:
+        first, *more = pattern_lines(pattern)
+        shown += ["", *hanging("", first, width)]
+        shown += [line for text in more for line in hanging("  ", text.strip(), width)]
+    shown.append("")
+    for one in found.unread[:10]:
+        shown += hanging("not read: ", redaction.line(one), width)
+    return [*shown, *hanging("", summary(found.rows, found.seconds), width)]
+
+
+def _table(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
+    """Returns the rows in columns, where these fit; else one below the other, what is known of each below its name."""
+    sizes = [max(len(one[column]) for one in [HEAD, *rows]) for column in range(len(HEAD))]
+    if width and sum(sizes) + 2 * (len(sizes) - 1) > width:
+        return [line for row in rows for line in _upright(row, width)]
+    return [
         "  ".join(
             cell.rjust(size) if column in NUMBERS else cell.ljust(size)
-            for column, (cell, size) in enumerate(zip(one, widths, strict=True))
+            for column, (cell, size) in enumerate(zip(one, sizes, strict=True))
         ).rstrip()
         for one in [HEAD, *rows]
     ]
-    bad = [row for row in found.rows if row.judgement.fate in DIED]
-    for row in bad[:20]:
-        shown += ["", f"{redaction.line(row.run.name)}: {row.judgement.fate}", *(f"  {text}" for text in evidence(row))]
-    shown += [f"  ... and {len(bad) - 20} more: --json or --html has all"] if len(bad) > 20 else []
-    for pattern in found.patterns:
-        shown += ["", *pattern_lines(pattern)]
-    shown += [
-        "",
-        *(f"not read: {redaction.line(one)}" for one in found.unread[:10]),
-        summary(found.rows, found.seconds),
-    ]
-    return shown
+
+
+def _upright(row: tuple[str, ...], width: int) -> list[str]:
+    (_, name), *known, (_, verdict) = zip(HEAD, row, strict=True)
+    told = ", ".join(f"{head.removesuffix(' (UTC)')} {cell}" for head, cell in known if cell)
+    return [*hanging("", f"{name}: {verdict}", width), *(hanging("    ", told, width) if told else [])]
 
 
 def summary(rows: Sequence[JudgedRun], seconds: float) -> str:

@@ -19,6 +19,7 @@ class Claim(StrEnum):
     FAILED = "failed"
     KILLED = "killed"
     HUNG = "hung"  # seen by the doctor while it stood still
+    MEASURED = "measured"  # the doctor ended it, as it was asked to, when it had seen enough
     LIED = "lied"  # the doctor's own record: said 0 and something had failed
 
 

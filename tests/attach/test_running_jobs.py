@@ -32,6 +32,7 @@ def loop(rank):
 dist.init_process_group("gloo")
 loop(dist.get_rank())
 """
+COMPUTES = TWO_RANKS.replace("    time.sleep(1000)", "    while True:\n        pass")
 APART = """
 import os, time, torch, torch.distributed as dist, torch.multiprocessing as mp
 def validate():
@@ -138,6 +139,18 @@ def test_the_rank_that_stays_away_is_named_from_any_process_of_the_job_and_the_j
     finally:
         os.kill(ranks["1"], signal.SIGCONT)
     assert [(group["ranks"], group["motion"]) for group in stopped["groups"]] == [([0], "frozen"), ([1], "stopped")]
+
+
+def test_who_waits_for_a_rank_that_computes_is_told_and_the_command_to_look_again_can_be_pasted(
+    start: Start, look: Look
+) -> None:
+    job = start(COMPUTES, sys.executable, *TORCHRUN, lines=2)
+    time.sleep(0.5)
+    looked = look("attach", job.pid, "--seconds", "3")
+    assert looked.returncode == 3, looked.stdout + looked.stderr
+    said = " ".join(looked.stdout.split())
+    assert re.search(r"Rank 0 waited in all_reduce at train.py:12 for rank 1, which worked at train.py:[45], for", said)
+    assert f"`ups-doctor attach {job.pid} --seconds 60`" in looked.stdout
 
 
 def test_ranks_that_a_script_spawned_and_that_wait_in_different_calls_are_told_apart(

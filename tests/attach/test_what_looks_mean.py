@@ -100,6 +100,37 @@ def test_what_the_looks_mean() -> None:
     assert words(standing(0, ()))[:2] == (False, False)
 
 
+def test_who_waits_for_whom_is_told_only_where_the_call_needs_all() -> None:
+    def words(*ranks: ProcessStack, world_size: int | None = None) -> str:
+        return assess(ranks, seconds=5.0, cwd="/job", world_size=world_size or len(ranks)).words.partition(", for ")[0]
+
+    load = (Frame(file="/job/data.py", line=9, function="__getitem__"),)
+    busy = standing(1, SAVES, ActivityLevel.BUSY, cpus=1.0, same_function=True)
+    where = "a_rather_long_folder_name/checkpointing/save_everything.py:55"
+    assert words(standing(0, WAITS), busy, standing(2, WAITS)) == (
+        f"ranks 0,2 waited in all_reduce at train.py:40 for rank 1, which worked at {where}"
+    )
+    elsewhere = (REDUCE, Frame(file="/job/train.py", line=50, function="check"), MAIN)
+    assert words(standing(0, WAITS), busy, standing(2, elsewhere)) == (
+        f"rank 0 waited in all_reduce at train.py:40, rank 2 waited in all_reduce at train.py:50 for rank 1, "
+        f"which worked at {where}"
+    )
+    assert (
+        "or for rank 2 of 3, which is not on this machine"
+        in assess((standing(0, WAITS), busy), seconds=5.0, cwd="/job", world_size=3).words
+    )
+    receives = (Frame(file=REDUCE.file, line=9, function="recv"), LOOP, MAIN)  # from whom no stack tells
+    assert words(standing(0, receives), busy) == f"rank 1 worked at {where}; rank 0 waited in recv at train.py:40"
+    fed = standing(1, (LOOP, MAIN), ActivityLevel.POLLS)
+    worker = replace(
+        standing(1, load, ActivityLevel.BUSY, cpus=1.0), pid=77, part=ProcessRole.DATA_WORKER, owner=fed.pid
+    )
+    assert words(standing(0, WAITS), fed, worker, world_size=2) == (
+        "rank 0 waited in all_reduce at train.py:40 for rank 1, "
+        "which stood at train.py:40 while its data worker 77 worked at data.py:9"
+    )
+
+
 def test_a_thread_that_did_not_run_is_told_from_one_that_polls_and_one_that_works() -> None:
     def look(
         at_s: float, frames: tuple[Frame, ...], switches: int, cpu_s: float = 0.0, reaped_cpu_s: float = 0.0

@@ -226,6 +226,17 @@ def test_a_search_that_came_to_no_end_is_undecided() -> None:
     ]
 
 
+@pytest.mark.parametrize("width", [0, 60, 80])
+def test_on_any_terminal_the_command_to_go_on_with_is_one_line(width: int) -> None:
+    cut = replace(FOUND, modules=(), undecided="the tries ran out")
+    resume = f"ups-doctor bisect-model model:make --inputs model:make_batch --report-dir {'a' * 60}/b --resume"
+    *lines, last = outcome_lines(replace(cut, resume=resume), reported(cut), width=width)
+    assert last == f"              {resume}"
+    assert max(map(len, lines)) <= (width or 110)
+    *lines, last = outcome_lines(replace(FOUND, folder="two words"), reported(FOUND), width=width)
+    assert last == "              python 'two words/repro.py'"
+
+
 def test_what_no_watch_can_see_is_told_by_the_tries() -> None:
     assert FOUND.failure is not None
     told = {

@@ -12,6 +12,7 @@ from importlib.metadata import metadata
 import pytest
 
 from diagnostics.cli import STOP_SIGNALS, doctor, guarded
+from diagnostics.core.spelling import nearest
 from diagnostics.manual.man_page import CommandText, man_page
 from diagnostics.manual.plain_text import lines_of
 from diagnostics.manual.readme import LEAD, about, topics_of
@@ -126,6 +127,22 @@ def test_an_unknown_topic_names_the_nearest_of_all(capsys: pytest.CaptureFixture
     assert run(capsys, "audti") == (
         2, "", "error: no topic 'audti'; did you mean 'audit'?\n  list them: ups-doctor help\n",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("topic", "near"),
+    [("nonsense", ""), ("banana", ""), ("perff", "perf"), ("scancache", "scan-cache")],
+)
+def test_only_what_is_near_is_named(topic: str, near: str, capsys: pytest.CaptureFixture[str]) -> None:
+    meant = f"; did you mean '{near}'?" if near else ""
+    assert run(capsys, topic)[2] == f"error: no topic '{topic}'{meant}\n  list them: ups-doctor help\n"
+
+
+def test_a_word_of_one_name_alone_means_that_name() -> None:
+    known = ("scan-cache", "fix-cache", "inspect", "bisect-model", "open")
+    assert [nearest(word, known) for word in ("bisect", "scan", "cache", "nonsense", "")] == [
+        "; did you mean 'bisect-model'?", "; did you mean 'scan-cache'?", "; did you mean 'fix-cache'?", "", "",
+    ]  # fmt: skip
 
 
 def test_the_man_page_has_every_command_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:

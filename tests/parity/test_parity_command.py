@@ -1,7 +1,9 @@
-"""What the command line of `ups-doctor parity` refuses before anything is started."""
+"""What `ups-doctor parity` refuses, before anything is started and where the user's own function raises."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from click.testing import CliRunner
 
 from diagnostics.cli import doctor
 from diagnostics.core.errors import UsageError
+from diagnostics.core.own_folders import CHILDREN
 
 
 @pytest.mark.parametrize(
@@ -31,3 +34,40 @@ def test_contradictions_are_refused(
         CliRunner().invoke(doctor(), ["parity", *words], catch_exceptions=False)
     assert refused.value.message.startswith(said)
     assert list(tmp_path.iterdir()) == []
+
+
+RAISES = """
+import torch
+def make():
+    return torch.nn.Linear(4, 'x')
+def loss(output, target):
+    raise ValueError('no loss of these')
+def late():
+    return torch.nn.Linear(4, 1), loss, [(torch.ones(4, 4), torch.ones(4, 1))] * 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "code", "said"),
+    [
+        # What was named cannot be used: wrong use, as everywhere.
+        ("make", 2, "error: own.py:make raised TypeError at own.py:4: empty(): argument 'size'"),
+        # It trains, and fails on the ranks at least: what one process would do is not known.
+        (
+            "late",
+            3,
+            "Undecided: with 2 ranks, rank 0 ended with exit code 1 after 0 steps: ValueError: no loss of these",
+        ),
+    ],
+)
+def test_what_a_function_of_the_user_raises_is_told_without_a_frame_of_the_doctor(
+    function: str, code: int, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text(RAISES)
+    done = subprocess.run(
+        [sys.executable, "-c", "from diagnostics.cli import main; main()", "parity", f"own.py:{function}"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    told = done.stdout + done.stderr
+    assert (done.returncode, said in told, str(CHILDREN) in told) == (code, True, False), told
+    assert ('File "' + str(tmp_path / "own.py") + '", line 6, in loss' in told) == (function == "late")

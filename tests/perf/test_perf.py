@@ -50,6 +50,26 @@ def test_the_terminal_says_who_is_waited_for_what_limits_and_what_would_give_mos
     ]
 
 
+@pytest.mark.parametrize("width", [60, 80])
+def test_on_a_narrow_terminal_nothing_is_lost_and_no_line_too_long(width: int) -> None:
+    whole, narrow = (terminal_lines(answer(), "report: perf.md", width=one) for one in (0, width))
+    assert max(map(len, narrow)) <= width
+    said = " ".join(" ".join(narrow).split())
+    assert [line for line in (whole[0], *whole[6:]) if " ".join(line.split()) not in said] == []
+    assert [cell for line in whole[2:5] for cell in line.split() if cell not in said.split()] == []
+
+
+def test_the_heads_of_a_table_have_a_line_for_each_word_where_it_would_be_too_wide() -> None:
+    assert terminal_lines(answer(), "report: perf.md", width=80)[3:9] == [
+        "                                       waits             other",
+        "        step  data                       for              host    no",
+        "  rank    ms  wait  forward  backward  ranks  optimizer   work   CPU",
+        "     0   116  2.00     10.0      25.0   75.0       2.00   2.00  0.00",
+        "     1   116  2.00     10.0      25.0   0.00       2.00   77.0  0.00",
+        "",
+    ]
+
+
 def test_page_json_and_pictures_say_the_same(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need it: pip install matplotlib")
     names, missing = draw(answer(), tmp_path)

@@ -61,7 +61,7 @@ def test_a_job_that_hung_did_not_crash_and_its_log_is_the_same_run(tmp_path: Pat
 @pytest.mark.parametrize(
     ("end", "expected"),
     [
-        ({"ended_by": "measured", "exit_code": 1}, "killed"),
+        ({"ended_by": "measured", "exit_code": 1}, "ended when measured"),
         ({"ended_by": "deadlock", "exit_code": 1}, "hung"),
         ({"ended_by": "interrupt", "exit_code": 1}, "killed"),
         ({"ended_by": "itself", "exit_code": 1}, "crashed"),

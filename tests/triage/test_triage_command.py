@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 from runs_made import FILES, jsonl, table
 
+from diagnostics.triage.engine import triage
+from diagnostics.triage.run import DIED
+from diagnostics.triage.table import evidence, lines
+
 DOCTOR = str(Path(sys.executable).parent / "ups-doctor")
 OLD_S = 1_790_000_100.0
 
@@ -48,6 +52,40 @@ def test_json_markdown_and_html_tell_the_same_runs_and_no_secret(tmp_path: Path)
         assert [name for name in names if name not in text] == []
     assert "CANARY" not in json.dumps(plain) + html + markdown
     assert plain["runs"][0]["settings"]["api_key"] == "[redacted]"
+
+
+def test_a_run_that_perf_has_measured_and_ended_is_not_dead(tmp_path: Path) -> None:
+    facts = {"command": ["true"], "cwd": "/", "started_ns": time.time_ns(), "ended_s": 3.0, "ended_by": "measured"}
+    (tmp_path / "1-perf" / "record").mkdir(parents=True)
+    (tmp_path / "1-perf" / "record" / "job.json").write_text(json.dumps({**facts, "exit_code": 1}))
+    done = run(tmp_path)
+    assert (done.returncode, table(done.stdout)) == (0, [("1-perf", "ended when measured")])
+    (tmp_path / "1-perf" / "record" / "job.json").write_text(json.dumps({**facts, "ended_by": "itself", "signal": 11}))
+    assert run(tmp_path).returncode == 1
+
+
+def test_the_page_goes_into_a_folder_that_is_made_and_not_in_the_place_of_a_file(tmp_path: Path) -> None:
+    runs = next((FILES / "wandb").glob("*-well-alone"))
+    assert run(runs, "--html", tmp_path / "new" / "folder" / "page.html").returncode == 0
+    page = tmp_path / "new" / "folder" / "page.html"
+    assert page.read_text().startswith("<!doctype html>")
+    below, onto = run(runs, "--html", page / "page.html"), run(runs, "--html", page.parent)
+    assert [one.returncode for one in (below, onto)] == [2, 2]
+    assert below.stderr.startswith(f"error: cannot write {page}/page.html: a part of the path is not a folder\n")
+    assert onto.stderr.startswith(f"error: cannot write {page.parent}: it is a folder, a file was expected\n")
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_every_run_is_told_in_lines_of_the_terminal(width: int) -> None:
+    found = triage([FILES / "wandb"])
+    told, narrow = lines(found), lines(found, width=width)
+    assert max(map(len, narrow)) <= width < max(map(len, told)) or width == 200
+    words = " ".join(" ".join(narrow).split())
+    assert [row.run.name for row in found.rows if row.run.name not in words] == []
+    assert [one.judgement.fate for one in found.rows if one.judgement.fate not in words] == []
+    assert [
+        text for row in found.rows for text in evidence(row) if row.judgement.fate in DIED and text not in words
+    ] == []
 
 
 @pytest.mark.parametrize(

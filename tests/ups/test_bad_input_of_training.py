@@ -37,6 +37,20 @@ def test_a_missing_data_file(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+def test_a_parameter_that_the_data_file_does_not_have_is_a_wrong_configuration(tmp_path: Path) -> None:
+    path = write_data(tmp_path)
+    code, said = refused(tmp_path, "--set", "data.parameter=0.9", "--set", f"data.file={path.name}")
+    assert (code, said) == (2, [
+        f"error: DIR/{path.name} holds advection1d with beta = 0.4, the configuration asks for 0.9",
+        "  set data.parameter=0.4, or name another file in data.file",
+    ])  # fmt: skip
+    code, said = refused(tmp_path, "--set", "data.parameter=nonsense")
+    assert (code, said) == (
+        2,
+        ["error: --set data.parameter=nonsense: data.parameter must be a number, got 'nonsense'"],
+    )
+
+
 def test_a_truncated_data_file(tmp_path: Path) -> None:
     path = write_data(tmp_path)
     path.write_bytes(path.read_bytes()[:-400])

@@ -20,7 +20,7 @@ from ups.data import hdf5, trajectories
 from ups.data.field_spec import FieldSpec
 from ups.data.pde.equations import Equation, equation
 from ups.data.reader import FieldReader
-from ups.errors import ConfigError, DataError
+from ups.errors import ConfigError, DataError, ForeignFileError
 
 __all__ = ["FieldReader", "FieldSpec", "data_file", "open_data", "open_spec"]
 
@@ -147,12 +147,12 @@ def _times(file: Any, path: Path, found: Equation, frames: int) -> np.ndarray:
 def _parameters(file: Any, path: Path, found: Equation, expected: float | None) -> dict[str, float]:
     told = _told_parameter(file, path, found.PARAMETER)
     if told is None and expected is None:
-        raise DataError(
+        raise ForeignFileError(
             f"{path}: neither an attribute '{found.PARAMETER}' nor the file's name tells the parameter of {found.TASK}",
             hint="set data.parameter in the configuration",
         )
     if told is not None and expected is not None and not np.isclose(told, expected, rtol=1e-6, atol=0):
-        raise DataError(
+        raise ForeignFileError(
             f"{path} holds {found.TASK} with {found.PARAMETER} = {told:g}, the configuration asks for {expected:g}",
             hint=f"set data.parameter={told:g}, or name another file in data.file",
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from diagnostics.bisection.found import Bisection, SettingStatus
 from diagnostics.bisection.report.words import path_in_words
+from diagnostics.core.shell_quoting import pasteable
 
 
 def next_step(found: Bisection) -> tuple[str, list[str]]:
@@ -27,5 +28,7 @@ def next_step(found: Bisection) -> tuple[str, list[str]]:
     own = [line for line in lines if line.rpartition(":")[2].isdigit()]
     where = (own or [found.module_place])[0] or path_in_words(found.modules[0])
     if found.repro:
-        return f"fix {where}, with the script that shows it.{until}", [f"python {Path(found.folder) / found.repro}"]
+        return f"fix {where}, with the script that shows it.{until}", [
+            f"python {pasteable(Path(found.folder) / found.repro)}"
+        ]
     return f"look at {where}.{until}", []

@@ -41,9 +41,9 @@ def _module(name, spec):
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
             hint = "looked for from %s; or name the file: path/to/file.py:name" % Path.cwd()
             raise Refusal("%s: no module named '%s'" % (spec, error.name), hint) from None
-        raise _failed("%s: importing %s" % (spec, name), error) from error
+        raise failed("%s: importing %s" % (spec, name), error) from error
     except (Exception, SystemExit) as error:
-        raise _failed("%s: importing %s" % (spec, name), error) from error
+        raise failed("%s: importing %s" % (spec, name), error) from error
 
 
 def _file(path, spec):
@@ -57,11 +57,12 @@ def _file(path, spec):
     try:
         found.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise _failed("%s: importing %s" % (spec, path), error) from error
+        raise failed("%s: importing %s" % (spec, path), error) from error
     return module
 
 
-def _failed(what, error):
+def failed(what, error):
+    """Returns the refusal where a function or a file of the user's raised: what, and at which line."""
     from .places import of_traceback
 
     place = of_traceback(error.__traceback__)[0]
@@ -100,7 +101,7 @@ def build(spec):
     try:
         model = factory()
     except (Exception, SystemExit) as error:
-        raise _failed(spec, error) from error
+        raise failed(spec, error) from error
     if not isinstance(model, torch.nn.Module):
         raise Refusal("%s returned a %s, not a torch.nn.Module" % (spec, type(model).__name__))
     return model
@@ -145,7 +146,7 @@ def guarded(spec, function):
     try:
         return function()
     except Exception as error:
-        raise _failed(spec, error) from error
+        raise failed(spec, error) from error
 
 
 def _then(first, more):

@@ -38,7 +38,10 @@ def _trains(optimizer, args, kwargs):
 def made(spec):
     """Calls the user's function and returns its parts by name, and itself as "make"."""
     make = load(spec)
-    value = make()
+    try:
+        value = make()
+    except (Exception, SystemExit) as error:
+        raise RefusedError(str(targets.failed(spec, error))) from error
     if isinstance(value, tuple):
         value = dict(zip(("model", "loss", "batches", "optimizer"), value))  # noqa: B905 - strict came with 3.10
     elif is_dataclass(value):

@@ -25,6 +25,7 @@ from diagnostics.dynamic.divergence.localisation import explain_detour
 from diagnostics.dynamic.job.evidence import names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import ExceptionRecord, ExceptionSource, Job, JobProcess
 from diagnostics.dynamic.job.observations import observations_of
+from diagnostics.dynamic.job.stack_classifier import classify
 from diagnostics.dynamic.stall.background_work import hands_over
 from diagnostics.dynamic.stall.lateness import lateness
 from diagnostics.dynamic.stall.rank_activity import RankPosition, rank_positions
@@ -151,7 +152,9 @@ def _title(job: Job, outside: Sequence[RankPosition], waiting: Sequence[RankPosi
     rest = [one for one in others if one not in same and one.reason is not None and one.own]
     title += "".join(f"; {names_of([one.process])} at {job.line(one.own[0])}" for one in rest[:2])
     if waiting:
-        title += f"; {names_of([one.process for one in waiting])} waited at {', '.join(waited[:2]) or 'a collective'}"
+        ops = distinct([classify(one.stack, one.process.agent_folder).op for one in waiting])
+        call = f"in {ops[0]} at {waited[0]}" if len(ops) == len(waited) == 1 else f"at {', '.join(waited[:2])}"
+        title += f"; {names_of([one.process for one in waiting])} waited {call if waited else 'in a collective'}"
     return title
 
 

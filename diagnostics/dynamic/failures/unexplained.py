@@ -16,10 +16,6 @@ from diagnostics.dynamic.job.evidence import (
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
 
-LOOK_AGAIN = (
-    "look again, and longer: ups-doctor attach PID --seconds 60; started with `ups-doctor run --` it tells more"
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedFacts:
@@ -36,7 +32,7 @@ def unexplained(job: Job) -> ObservedFacts:
     """Returns what was seen of the processes at fault, else of the job as a whole."""
     looked = judgement_of(job)
     if looked is not None:
-        return ObservedFacts(sentence=sentence(looked.words), advice=LOOK_AGAIN)
+        return ObservedFacts(sentence=sentence(looked.words), advice=_look_again(job))
     processes = primary_failures(job)
     if stood_still(job) and not job.culprits:
         return ObservedFacts(
@@ -62,6 +58,14 @@ def unexplained(job: Job) -> ObservedFacts:
         module=module_of(first),
         advice="see the timeline and what the process wrote last, in record/output/",
     )
+
+
+def _look_again(job: Job) -> str:
+    """Returns what tells more, with a command that can be pasted as it is: the job still runs."""
+    told = "a job that is started with `ups-doctor run --` tells more"
+    if not job.processes:
+        return told
+    return f"look again, and longer: `ups-doctor attach {job.processes[0].pid} --seconds 60`; {told}"
 
 
 def _stalled(job: Job) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from diagnostics.agent.shared import operations
 from diagnostics.core import untrusted_json
 from diagnostics.core.frames import location
 from diagnostics.dynamic.job import cpu_shares
@@ -20,6 +21,9 @@ FILE_NAME = "looks.json"  # in record/captures
 RARE_PER_S = 0.5  # wake-ups of what waits for something that does not come
 _MEETING = ("init_process_group", "rendezvous")
 _PEERS = (RankActivity.WAITS, RankActivity.BACKWARD)
+# Calls that end when all have come: whoever is not in one is waited for. A message has one peer, which no stack names.
+_FOR_ALL = frozenset((*operations.COLLECTIVES, *_MEETING, "backward"))
+_SHOWN_PLACES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,12 @@ def assess(
     # Who meets at a store asks it again and again.
     got_on = [one for one in waiting if one.moved.motion is not ActivityLevel.FROZEN and one.place.op not in _MEETING]
     if working:
-        return _some_work(working, resting, cwd, over, got_on=bool(got_on))
+        all_wait = len(waiting) == len(resting) and all(one.place.op in _FOR_ALL for one in waiting)
+        who = f"{_rest_words(resting, cwd)} for {_work_words(working, workers, cwd)}"
+        if not all_wait:
+            who = f"{_work_words(working, workers, cwd, link='')}; {_rest_words(resting, cwd)}"
+        away = _absent_words(ranks, world_size, before=", or for ") if all_wait else ""
+        return _some_work(working, resting, f"{who}{away}", over, got_on=bool(got_on))
     if got_on:
         return _unknown(f"{names(got_on)} woke up now and then in torch.distributed, and stood at the same line {over}")
     polling = [one for one in resting if one.moved.motion is ActivityLevel.POLLS]
@@ -85,9 +94,15 @@ def _standing_words(ranks: Sequence[ProcessStack], cwd: str, over: str, world_si
     alike = first.place.doing in _PEERS and len({(one.place.op, one.place.user) for one in ranks}) == 1
     if not alike:
         return f"no rank came any further {over}"
-    absent = missing_ranks(ranks, world_size)
-    away = f"; rank {ranges(absent)} of {world_size} is not on this machine: look there, too" if absent else ""
+    away = _absent_words(ranks, world_size, before="; ", after=": look there, too")
     return f"{names(ranks)} waited in {first.place.op} at {_at(first, cwd)} {over}{away}"
+
+
+def _absent_words(ranks: Sequence[ProcessStack], world_size: int | None, *, before: str, after: str = "") -> str:
+    absent = missing_ranks(ranks, world_size)
+    if not absent:
+        return ""
+    return f"{before}rank {ranges(absent)} of {world_size}, which is not on this machine{after}"
 
 
 def _works(one: ProcessStack, kids: Sequence[ProcessStack]) -> bool:
@@ -95,8 +110,12 @@ def _works(one: ProcessStack, kids: Sequence[ProcessStack]) -> bool:
         return one.place.doing is not RankActivity.WAITS or one.moved.motion is ActivityLevel.MOVES
     if (one.moved.cpus or 0.0) >= cpu_shares.WORKS and one.moved.motion is not ActivityLevel.STOPPED:
         return True  # its other threads are at work for it
+    return any(_is_busy(kid) for kid in kids)
+
+
+def _is_busy(kid: ProcessStack) -> bool:
     moving = (ActivityLevel.MOVES, ActivityLevel.BUSY)
-    return any(kid.moved.motion in moving and (kid.moved.cpus or 0.0) >= cpu_shares.POLLS for kid in kids)
+    return kid.moved.motion in moving and (kid.moved.cpus or 0.0) >= cpu_shares.POLLS
 
 
 def _waits_in_vain(one: ProcessStack, kids: Sequence[ProcessStack]) -> bool:
@@ -117,15 +136,44 @@ def _all_work(ranks: Sequence[ProcessStack], cwd: str, over: str) -> Liveness:
 
 
 def _some_work(
-    working: Sequence[ProcessStack], resting: Sequence[ProcessStack], cwd: str, over: str, *, got_on: bool
+    working: Sequence[ProcessStack], resting: Sequence[ProcessStack], who: str, over: str, *, got_on: bool
 ) -> Liveness:
-    where = _at(working[0], cwd)
-    rest = f"{names(resting)} waited at {_at(resting[0], cwd)}"
     moving = [one for one in working if one.moved.motion is ActivityLevel.MOVES]
     woken = all(one.moved.motion is ActivityLevel.POLLS for one in resting)  # none of them waits for ever
     if got_on or (moving and woken) or any(not one.moved.same_function for one in moving):
-        return Liveness(still=False, goes_on=True, words=f"{names(working)} worked at {where}; {rest}")
-    return _unknown(f"{names(working)} worked at {where} {over} while {rest}: long work and an endless loop look alike")
+        return Liveness(still=False, goes_on=True, words=who)
+    return _unknown(f"{who}, {over}: long work and an endless loop look alike")
+
+
+def _rest_words(resting: Sequence[ProcessStack], cwd: str) -> str:
+    """Returns "ranks 0,2 waited in all_reduce at train.py:40", one such part for each place."""
+    by_place: dict[str, list[ProcessStack]] = {}
+    for one in resting:
+        call = f"waited in {one.place.op} at" if one.place.doing in _PEERS else "stood at"
+        by_place.setdefault(f"{call} {_at(one, cwd)}", []).append(one)
+    parts = [f"{names(who)} {place}" for place, who in [*by_place.items()][:_SHOWN_PLACES]]
+    more = len(by_place) - _SHOWN_PLACES
+    return ", ".join([*parts, *([f"others at {more} more places"] if more > 0 else [])])
+
+
+def _work_words(
+    working: Sequence[ProcessStack], kids: Mapping[int, Sequence[ProcessStack]], cwd: str, *, link: str = ", which"
+) -> str:
+    """Returns "rank 1, which worked at train.py:31", with what works for it where it only waits for that."""
+    by_place: dict[str, list[ProcessStack]] = {}
+    for one in working:
+        by_place.setdefault(_work_of(one, kids[one.pid], cwd), []).append(one)
+    parts = [f"{names(who)}{link} {does}" for does, who in [*by_place.items()][:_SHOWN_PLACES]]
+    more = len(by_place) - _SHOWN_PLACES
+    return ", ".join([*parts, *([f"others at {more} more places"] if more > 0 else [])])
+
+
+def _work_of(one: ProcessStack, kids: Sequence[ProcessStack], cwd: str) -> str:
+    busy = [kid for kid in kids if _is_busy(kid)]
+    if not busy or one.moved.motion in (ActivityLevel.MOVES, ActivityLevel.BUSY):
+        return f"worked at {_at(one, cwd)}"
+    kind = "data worker" if busy[0].part is ProcessRole.DATA_WORKER else "process"
+    return f"stood at {_at(one, cwd)} while its {kind} {busy[0].pid} worked at {_at(busy[0], cwd)}"
 
 
 def _unknown(words: str) -> Liveness:

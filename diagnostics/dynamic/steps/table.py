@@ -38,13 +38,34 @@ def rows_of(splits: Sequence[Split]) -> tuple[list[str], list[list[str]]]:
     return head, rows
 
 
-def text_of(splits: Sequence[Split]) -> str:
-    """Returns the table with aligned columns."""
+def text_of(splits: Sequence[Split], width: int = 0) -> str:
+    """Returns the table with aligned columns.
+
+    On a terminal of `width` columns that it is too wide for, a head has a line for each of its words; of what is too
+    wide even then the further columns follow below, each part with its ranks. 0 is no terminal.
+    """
     head, rows = rows_of(splits)
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [head, *rows]
-    )
+    columns = [[[name], [row[number] for row in rows]] for number, name in enumerate(head)]
+    if width and _width(columns) > width:
+        columns = [[name.split(), cells] for [[name], cells] in columns]
+    parts = [columns[:1]]
+    for column in columns[1:]:
+        if width and len(parts[-1]) > 1 and _width([*parts[-1], column]) > width:
+            parts.append(columns[:1])
+        parts[-1] = [*parts[-1], column]
+    return "\n\n".join(map(_aligned, parts))
+
+
+def _aligned(columns: Sequence[Sequence[Sequence[str]]]) -> str:
+    deep = max(len(head) for head, _ in columns)
+    lines = [[*[""] * (deep - len(head)), *head, *cells] for head, cells in columns]
+    sizes = [max(map(len, column)) for column in lines]
+    rows = zip(*lines, strict=True)
+    return "\n".join("  ".join(cell.rjust(size) for cell, size in zip(row, sizes, strict=True)) for row in rows)
+
+
+def _width(columns: Sequence[Sequence[Sequence[str]]]) -> int:
+    return sum(max(map(len, [*head, *cells])) + 2 for head, cells in columns) - 2
 
 
 def milliseconds(seconds: float) -> str:

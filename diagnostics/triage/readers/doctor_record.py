@@ -73,7 +73,7 @@ def _of_facts(facts: SupervisorFacts | None) -> tuple[Claim, str]:
     if facts is None or facts.ended_s is None:
         return Claim.NOTHING, ""
     if facts.ended_by == MEASURED:
-        return Claim.KILLED, "the doctor ended it when `ups-doctor perf` had measured it"
+        return Claim.MEASURED, "it went well until `ups-doctor perf` had measured it, and ended it"
     if facts.ended_for_hanging:
         return Claim.HUNG, f"the doctor ended it, since it made no progress ({facts.ended_by})"
     if facts.asked_to_end:
