@@ -43,7 +43,7 @@ ARROWS = {
     "static/execution": "agent/shared s/program",
     "static/executed": "agent/shared s/program s/execution",
     "static/executed/models": "agent/shared s/execution s/executed",
-    "static/executed/checkpoints": "s/program s/execution",
+    "static/executed/checkpoints": "s/program s/execution s/executed",
     "static/executed/loading": "s/program s/execution s/executed",
     "static/executed/steps": "agent/shared s/program s/execution s/executed",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
@@ -97,7 +97,7 @@ ARROWS = {
     "audit/output": "audit report s/program",
     "audit/ordering": (
         "agent/shared audit s/program s/dataflow s/spmd s/ordering s/torch_code s/execution s/executed "
-        "s/executed/models"
+        "s/executed/checkpoints s/executed/models"
     ),
     "audit/setup": (
         "agent/shared audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed "

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.divergences import misread_distributions
+from diagnostics.static.executed.models.divergences import misread_distributions
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
