@@ -41,7 +41,7 @@ NAME = "layer-of-other-model"
 SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.YAML, FileKind.SHELL})
 WORDS = ("fsdp_transformer_layer_cls_to_wrap",)
-CHECKLIST = "FSDP wraps the layers of the model that is trained"
+CHECKLIST = "the layers that FSDP wraps are those of the trained model"
 _OPTION = "fsdp_transformer_layer_cls_to_wrap"
 # The published models of which a name tells the class of their layers: what has a number of experts or another
 # modality in its name is of another class, and no name of it fits.
