@@ -131,7 +131,7 @@ ARROWS = {
     "preflight": "adapter hosts machine record report",
     "preflight/several_hosts": "hosts machine preflight",
     "preflight/host": "preflight machine",
-    "preflight/rendezvous": "preflight machine m/execution record s/launch_files",
+    "preflight/rendezvous": "preflight machine m/execution record s/launch_files s/program",
     "preflight/collectives": "preflight machine",
     "preflight/device": "preflight machine",
     "preflight/data": "adapter preflight machine",

@@ -9,6 +9,7 @@ import pytest
 from fakes import FailingChild, fake_machine, preflight_config
 from whole_finding import told
 
+from diagnostics.core.thresholds import Thresholds
 from diagnostics.machine.execution.child_process import GroupChild
 from diagnostics.machine.host.network import TcpNetwork
 from diagnostics.machine.processes.processes import SystemProcesses
@@ -39,6 +40,19 @@ the launcher ended with 2: {last}
 saw {said} by {finding.evidence[0].source}, not exit code 0
 fix: correct the launcher's options
 $ {" ".join(RUN)} --help"""
+    )
+
+
+def test_a_master_whose_name_nobody_knows_is_told_before_its_time_is_up(tmp_path: Path) -> None:
+    there = ("--master-addr", "no-such-host.invalid", "--master-port", "29577", "--nproc-per-node", "1")
+    config = preflight_config(
+        tmp_path, script=(*RUN, *there, "train.py"), thresholds=Thresholds(rendezvous_deadline_s=8.0)
+    )
+    [finding] = torchrun_spawns_ranks.probe(fake_machine(**REAL), config).findings
+    assert (finding.name, finding.where) == ("master-name-unknown", "no-such-host.invalid")
+    assert finding.title == (
+        "no-such-host.invalid, at which the ranks are to meet, is no name that this machine can resolve: they wait for "
+        "it until their time is up"
     )
 
 

@@ -172,6 +172,34 @@ def test_launcher_variables_exported_by_hand_are_named_but_not_a_launchers(tmp_p
     assert rendezvous_environment.probe(by_slurm, config(tmp_path)).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "launcher", "severity"),
+    [
+        ("dist.init_process_group('gloo')\n", (), "error"),
+        ("print(1)\n", (), "warning"),
+        ("dist.init_process_group('gloo')\n", ("torchrun",), "warning"),
+    ],
+)
+def test_a_script_without_a_launcher_that_begins_a_group_waits_for_the_ranks_of_the_shell(
+    tmp_path: Path, text: str, launcher: tuple[str, ...], severity: str
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(text)
+    words = (*launcher, str(script)) if launcher else ("python", str(script))
+    exported = replace(fake_machine(), environ={"RANK": "3", "WORLD_SIZE": "8"})
+    (finding,) = rendezvous_environment.probe(exported, replace(config(tmp_path), script=words)).findings
+    assert finding.severity.name.lower() == severity
+
+
+@pytest.mark.parametrize(("variable", "severity"), [("NCCL_SOCKET_IFNAME", "warning"), ("GLOO_SOCKET_IFNAME", "error")])
+def test_what_only_nccl_reads_is_no_error_on_a_machine_without_gpus(
+    tmp_path: Path, variable: str, severity: str
+) -> None:
+    machine = replace(fake_machine(), environ={variable: "ib7"})
+    (finding,) = rendezvous_environment.probe(machine, config(tmp_path)).findings
+    assert (finding.severity.name.lower(), finding.name) == (severity, "network-interface-missing")
+
+
 # Lines as NCCL 2.21 and 2.27 write them.
 SHM_LOG = """node1:4121:4150 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.5<0>
 node1:4121:4150 [0] misc/shmutils.cc:72 NCCL WARN Error: failed to extend /dev/shm/nccl-A: No space left on device (28)

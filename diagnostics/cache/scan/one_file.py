@@ -123,6 +123,8 @@ def _deeper(plugin: CacheFormat, file: FileBytes, scan: FileScan) -> FileScan:
 def _unrecognised(file: FileBytes, head: bytes, tail: bytes) -> FileScan:
     whole_zip = head.startswith(b"PK") and ZIP_END in tail
     begins = "is a whole zip archive of something else" if whole_zip else f"begins with {head[:8]!r}"
+    if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
+        begins = "is an HTML page, as a server sends one in place of a file: to sign in, or with an error"
     begins = begins if head else "is empty"
     promised = _promised(file.path)
     if promised is not None and head == getattr(promised, "NO_MEMBERS", None):

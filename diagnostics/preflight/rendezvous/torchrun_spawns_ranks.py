@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,9 +22,10 @@ from typing import Any
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.core.own_folders import CHILDREN
+from diagnostics.core.shell_quoting import pasteable
 from diagnostics.machine.contract import Machine
 from diagnostics.machine.execution.bounded_output import last_lines
-from diagnostics.machine.facts import ChildResult, MachineError
+from diagnostics.machine.facts import ChildResult, ChildTimeout, MachineError
 from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Skip, Stage
 from diagnostics.static.launch_files.launch_line import nodes, read_launch_line
 
@@ -34,6 +36,11 @@ REQUIRES = ("P109", "P110")
 ECHO = CHILDREN / "environment_echo.py"
 MARKER = "UPS_DOCTOR_MARKER"
 GIVEN = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+# As torch's sockets and Python's name resolution say it.
+_UNKNOWN_NAME = re.compile(
+    r"addresses of \((\S{1,250}), \d{1,5}\) cannot be retrieved"
+    r"|(?:could not|cannot) resolve (?:host ?name )?['\"]?([\w.-]{1,250})"
+)
 # Of a launcher around this preflight: a launcher inside would believe it is a rank.
 INHERITED = (*GIVEN, "LOCAL_WORLD_SIZE", "GROUP_RANK", "ROLE_RANK", "TORCHELASTIC_RUN_ID")
 
@@ -49,6 +56,11 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
             child = machine.child.run(argv, deadline_s=config.thresholds.rendezvous_deadline_s, env=env)
         except MachineError as error:
             return ProbeResult(title="", findings=(*nested, _not_started(argv, str(error))))
+        except ChildTimeout as late:
+            unknown = _UNKNOWN_NAME.search(str(late))
+            if unknown is None:
+                raise
+            return ProbeResult(title="", findings=(*nested, _without_address(argv, unknown[1] or unknown[2])))
         answers = [json.loads(path.read_text(encoding="utf-8")) for path in Path(folder).glob("rank-*.json")]
     answers.sort(key=lambda answer: int(answer["rank"]["launcher"]["RANK"] or 0))
     if child.returncode or not answers:
@@ -132,6 +144,22 @@ def _not_started(argv: Sequence[str], reason: str) -> Finding:
         where=argv[0],
         evidence=(Evidence(source=" ".join(argv), observed=reason, expected="ranks"),),
         fix=Fix(text="check its spelling and PATH", commands=(f"command -v {argv[0]}",)),
+    )
+
+
+def _without_address(argv: Sequence[str], host: str) -> Finding:
+    return Finding(
+        code=CODE,
+        name="master-name-unknown",
+        severity=Severity.ERROR,
+        title=f"{host}, at which the ranks are to meet, is no name that this machine can resolve: they wait for it "
+        "until their time is up",
+        where=host,
+        evidence=(Evidence(source=" ".join(argv), observed=f"no address of {host}", expected="an address"),),
+        fix=Fix(
+            text="name this machine, or 127.0.0.1; --standalone where all ranks run on one",
+            commands=(f"getent hosts {pasteable(host)}",),
+        ),
     )
 
 
