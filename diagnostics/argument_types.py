@@ -15,6 +15,17 @@ from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.shell_quoting import pasteable
 
 
+class PrecisionArgument(click.Choice):
+    """A type of number for autocast, by torch's name or the short one that configurations have: bfloat16, bf16."""
+
+    _SHORT = (("bfloat16", "bf16"), ("float16", "fp16"))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Returns the one of two spellings that is among the choices."""
+        same = next((names for names in self._SHORT if value in names), (value,))
+        return super().convert(next((one for one in same if one in self.choices), value), param, ctx)
+
+
 class PathArgument(click.Path):
     """A path that is no empty word: that would be the current folder, and was a variable that is not set.
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from diagnostics.adapter import interpreter
-from diagnostics.argument_types import PathArgument, refuse_unknown_script
+from diagnostics.argument_types import PathArgument, PrecisionArgument, refuse_unknown_script
 from diagnostics.bisection import place
 from diagnostics.bisection.case import WRAPPERS
 from diagnostics.bisection.engine import BisectionInterrupted, bisect
@@ -52,7 +52,7 @@ MIB = 1 << 20
 @click.option("--wrapper", type=click.Choice(WRAPPERS), help="Default: ddp; where that passes, the others.")
 @click.option("--backend", type=click.Choice(["gloo", "nccl"]), help="Default: gloo, on a GPU nccl.")
 @click.option("--device", metavar="cpu|cuda", help="Default: cpu.")
-@click.option("--amp", type=click.Choice(["bfloat16", "float16"]), help="Run under autocast.")
+@click.option("--amp", type=PrecisionArgument(["bfloat16", "float16"]), help="Run under autocast.")
 @click.option("--compile", is_flag=True, default=None, help="Run the model through torch.compile.")
 @click.option("--accumulate", type=click.IntRange(1), metavar="N", help="Backward passes before an optimizer step.")
 @click.option("--checkpointing", is_flag=True, default=None, help="With activation checkpointing.")

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from diagnostics.adapter import describe, interpreter
-from diagnostics.argument_types import PathArgument, refuse_unknown_script
+from diagnostics.argument_types import PathArgument, PrecisionArgument, refuse_unknown_script
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core import redaction
 from diagnostics.core.console import say
@@ -39,7 +39,7 @@ LOCAL_ONLY = ("wrap", "accumulate", "compiled", "amp")  # options of MODULE:make
 @click.option("--wrap", type=click.Choice(["ddp", "fsdp2", "none"]), default="ddp", help="How MODULE:MAKE is wrapped.")
 @click.option("--accumulate", type=click.IntRange(1), metavar="K", help="Micro-batches of an optimizer step.")
 @click.option("--compile", "compiled", is_flag=True, help="The ranks run the model through torch.compile.")
-@click.option("--amp", type=click.Choice(["bf16"]), help="Forward passes under autocast, in float32.")
+@click.option("--amp", type=PrecisionArgument(["bf16"]), help="Forward passes under autocast, in float32.")
 @click.option("--timeout", type=click.FloatRange(1), default=120.0, show_default=True, help="Seconds for one run.")
 @click.option("--report-dir", type=PathArgument(), default=Path("reports"), show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print report.json on stdout, and nothing else.")

@@ -118,3 +118,18 @@ def test_a_memo_entry_beyond_the_pickle_is_corrupt_as_an_unpickler_would_allocat
             archive.writestr("archive/version", "3\n")
             archive.writestr("archive/data.pkl", b"\x80\x02]r" + struct.pack("<I", slot) + b".")
         assert seen(tmp_path / "sample.pt") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("<!DOCTYPE html>\n<title>Sign in</title>", "an HTML page, as a server sends one in place of a file"),
+        ("  <html><body>404</body></html>", "an HTML page, as a server sends one in place of a file"),
+        ("<svg></svg>", "begins with b'<svg></s'"),
+    ],
+)
+def test_a_page_of_html_in_place_of_a_file_is_told_as_one(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "encoder.pt"
+    path.write_text(text)
+    (problem,) = scan_file(str(path)).problems
+    assert told in problem.observed
