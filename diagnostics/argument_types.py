@@ -15,7 +15,7 @@ from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.shell_quoting import pasteable
 
 
-class PrecisionArgument(click.Choice):
+class PrecisionArgument(click.Choice):  # type: ignore[type-arg]  # no generic class before click 8.2
     """A type of number for autocast, by torch's name or the short one that configurations have: bfloat16, bf16."""
 
     _SHORT = (("bfloat16", "bf16"), ("float16", "fp16"))
