@@ -44,7 +44,7 @@ def test_a_rank_that_never_comes_is_told_from_the_one_that_waits_for_it(watched:
     assert (done.code, done.report["confidence"]) == (124, "likely")
     assert "train.py:16" in done.report["locations"]  # where the other one waits
     assert done.report["victim_ranks"] == [0]
-    assert "it sleeps; rank 0 waited in all_reduce at train.py:16" in done.report["root_cause"]
+    assert "it sleeps; rank 0 waited in backward at train.py:16" in done.report["root_cause"]
     assert [(row["who"], row["place"]) for row in done.report["standing"]] == [
         ("rank 0", "train.py:16"), ("rank 1", "lease.py:7"),
     ]  # fmt: skip

@@ -8,6 +8,7 @@ from diagnostics.agent.shared import operations
 
 OBJECTS = frozenset(name for name in operations.COLLECTIVES if name in operations.PICKLED)
 NEW_GROUP = "new_group"
+CALLED_BY_ALL = frozenset(operations.COLLECTIVES)
 NOT_COLLECTIVE = frozenset((*operations.POINT_TO_POINT, *operations.NOT_COUNTED, "wait"))
 
 

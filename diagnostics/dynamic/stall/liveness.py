@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from diagnostics.agent.shared import operations
 from diagnostics.core import untrusted_json
 from diagnostics.core.frames import location
+from diagnostics.dynamic.collectives.collective_signature import CALLED_BY_ALL
 from diagnostics.dynamic.job import cpu_shares
 from diagnostics.dynamic.job.job import Job, ProcessRole
 from diagnostics.dynamic.job.stack_classifier import RankActivity
@@ -22,7 +22,7 @@ RARE_PER_S = 0.5  # wake-ups of what waits for something that does not come
 _MEETING = ("init_process_group", "rendezvous")
 _PEERS = (RankActivity.WAITS, RankActivity.BACKWARD)
 # Calls that end when all have come: whoever is not in one is waited for. A message has one peer, which no stack names.
-_FOR_ALL = frozenset((*operations.COLLECTIVES, *_MEETING, "backward"))
+_FOR_ALL = frozenset((*CALLED_BY_ALL, *_MEETING, "backward"))
 _SHOWN_PLACES = 3
 
 
