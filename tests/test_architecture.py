@@ -121,6 +121,7 @@ ARROWS = {
     "audit/updates": "audit s/program s/dataflow s/torch_code s/launch_files",
     "audit/signals": "audit s/program s/launch_files",
     "audit/failures": "audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed",
+    "audit/scripts": "audit s/program s/launch_files",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
     "editor": "audit s/program",
     "inspection": "adapter machine record report d/job d/failures",
@@ -361,7 +362,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
         "A2": {"collectives", "exchange"},
         "A3": {"autograd", "models", "updates"},
         "A4": {"devices", "checkpoints"},
-        "A6": {"launch", "signals"},
+        "A6": {"launch", "scripts", "signals"},
         "D9": {"randomness", "schedules", "source", "training", "updates"},
     }
 

@@ -23,7 +23,7 @@ from diagnostics.static.launch_files.shell_parser import parse
 
 # Patterns that are made where code runs and cannot be told here, with why they are harmless.
 MADE_WHERE_CODE_RUNS = {
-    "diagnostics/audit/launch/variable_not_exported.py": "the name of a variable between borders, and bounded texts",
+    "diagnostics/audit/scripts/variable_not_exported.py": "the name of a variable between borders, and bounded texts",
     "diagnostics/audit/signals/target_deleted_by_make.py": "the name of a variable at the beginning of a line",
     "diagnostics/dynamic/launch/launch_settings.py": "escaped words between borders",
     "diagnostics/machine/processes/core_dumps.py": "the kernel's core pattern, over names of files: 255 bytes",
