@@ -1,7 +1,8 @@
 """Ranks that a launcher started again look for each other at the addresses of their first start.
 
 What it does: takes refused connections of ranks that were started again (`torchrun --max-restarts`) and never made a
-process group, and looks whether the port was that of an earlier start. Names what failed at first, which is why they
+process group, and looks whether the port was that of an earlier start; also ranks that have all come to the rendezvous
+of a restart, and hang there. Names what failed at first, which is why they
 were started again.
 
 Why it matters: torchrun's ranks share the store of their agent, which lives on over a restart with the keys of the
@@ -18,22 +19,30 @@ import re
 import textwrap
 from collections.abc import Sequence
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
-from diagnostics.core.wording import sentence
+from diagnostics.core.wording import distinct, sentence
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.failures.error_texts import TextMatch, failed_processes, match_text
 from diagnostics.dynamic.failures.root_exception import locations_of, root_exception
 from diagnostics.dynamic.job.attribution import lost_its_peer
-from diagnostics.dynamic.job.evidence import ended_s, how_it_ended, names_of
+from diagnostics.dynamic.job.evidence import ended_s, how_it_ended, names_of, path_evidence, stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
+from diagnostics.dynamic.job.process_queries import main_stack
 from diagnostics.dynamic.launch.init_progress import initialised
+from diagnostics.dynamic.launch.rendezvous_cause import calls
+from diagnostics.dynamic.launch.rendezvous_state import rendezvous
 
 CODE = "D115"
 NAME = "restart-met-old-addresses"
 CLASS = "rendezvous-timeout"  # where nothing is known of what failed at first
 EXAMINES = AppliesTo.FAILED
 
+_FIX = Fix(
+    text="mend what failed at first; for restarts that meet, give each start a store of its own",
+    commands=("TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 torchrun --max-restarts N ...",),
+)
 MOST_WORDS = 200  # characters of what the first failure said
 _REFUSED = re.compile(
     r"Connection refused, remote=\[(?P<host>[^\]\n]{1,60})\]:(?P<port>\d{1,5})"
@@ -46,7 +55,7 @@ def match(job: Job) -> Match | None:
     """Returns what failed at first, where a restart could not connect."""
     tellers = [one for one in match_text(job, _REFUSED, failed_processes(job)) if _is_of_restart(one.process)]
     if not tellers:
-        return None
+        return _waits(job)
     known = [one for one in tellers if any(_port(one) in _ports(each) for each in _before(job, one))]
     last = (known or tellers)[-1]
     before, port = _before(job, last), _port(last)
@@ -63,14 +72,45 @@ def match(job: Job) -> Match | None:
         title=f"{began}; the ranks were started again and could not meet: {names_of([last.process])} was refused at "
         f"port {port}{', where a rank of the start before had been' if known else ''}",
         evidence=[*last.evidence(job), *(_seen(before, port) if known else ())],
-        fix=Fix(
-            text="mend what failed at first; for restarts that meet, give each start a store of its own",
-            commands=("TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 torchrun --max-restarts N ...",),
-        ),
-        locations=[*lines, *last.locations(job)],
+        fix=_FIX,
+        locations=distinct([*lines, *last.locations(job)]),
         confidence=Confidence.CONFIRMED if known else Confidence.LIKELY,
         explains=[one.pid for one in job.processes if one.part is ProcessRole.RANK and (one.failed or one.ended_by)],
     )
+
+
+def _waits(job: Job) -> Match | None:
+    """Returns what failed at first, where all ranks of a restart have come to the rendezvous and none gets through."""
+    state = rendezvous(job) if stood_still(job) else None
+    if state is None or not state.came or len(state.came) < len(job.ranks) or not all(map(_is_of_restart, state.came)):
+        return None
+    ranks = [one for one in job.processes if one.part is ProcessRole.RANK]
+    before = [one for one in ranks if one.restart < state.came[0].restart]
+    if not any(map(initialised, before)):
+        return None
+    first = _first_failure(before)
+    root = root_exception(job, first) if first is not None else None
+    lines = locations_of(job, root) if root is not None else ()
+    began = _began(first, root.root_text if root is not None else "", lines[:1])
+    return blamed(
+        job,
+        [first] if first is not None else [],
+        code=CODE,
+        name=NAME,
+        failure_class=_class_of(first, known=root is not None),
+        title=f"{began}; {names_of(state.came)} were started again and do not meet, though all have come: as where "
+        "they look for each other at the addresses of the start before",
+        evidence=[one for each in state.came[:2] for one in path_evidence(job, _stack_of(each), main_stack(each))],
+        fix=_FIX,
+        locations=distinct([*lines, *calls(job, state.came)]),
+        confidence=Confidence.LIKELY,
+        outcome=JobOutcome.HANG,
+        explains=[one.pid for one in ranks],
+    )
+
+
+def _stack_of(process: JobProcess) -> str:
+    return f"stack of {names_of([process])}"
 
 
 def _began(first: JobProcess | None, said: str, lines: Sequence[str]) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import hand_made as made
 import pytest
 from hung_jobs import TORCH, hung, living, say, stack
 
+from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.hang import rank_ended_before_its_peers, rendezvous_waits
-from diagnostics.diagnosis.launch import rendezvous_incomplete
+from diagnostics.diagnosis.launch import rendezvous_incomplete, restart_met_old_addresses
 from diagnostics.dynamic.job.job import JobProcess, ProcessRole
 from diagnostics.record.agent_data import LifecycleEvent
 
@@ -212,3 +214,21 @@ def test_a_rank_that_left_before_its_peer_gave_up_is_the_line_of_its_exit(tmp_pa
     job = made.a_job(zero, left, cwd=tmp_path, culprits=(left,), victims=(zero,))
     assert say(rendezvous_incomplete.match(job)) == ("rendezvous-timeout", (1,), ("check.py:11", "train.py:3"))
     assert rank_ended_before_its_peers.match(job) is None
+
+
+@pytest.mark.parametrize(("restart", "met", "told"), [(1, True, True), (0, True, False), (1, False, False)])
+def test_ranks_of_a_restart_that_all_came_and_do_not_meet_are_told_with_what_failed_at_first(
+    restart: int, met: bool, told: bool, tmp_path: Path
+) -> None:
+    here = "world_size=2 backend=gloo port=29500 address=a"
+    waiting = [replace(asks(200 + rank, rank, here), restart=restart, began_s=9.0) for rank in (0, 1)]
+    events = (made.event("process-group", here, "train.py:3"),) if met else ()
+    first = made.a_process(
+        101, rank=1, code=1, raised=(made.raised("KeyError: 'label'", "data.py:7"),), agent=made.agent(*events, pid=101)
+    )
+    job = hung(first, *waiting, tmp_path=tmp_path, files={"train.py": "\n\nx", "data.py": "x"})
+    found = restart_met_old_addresses.match(replace(job, ranks=tuple(waiting)))
+    assert (found is not None) is told
+    if found is not None:
+        assert say(found) == ("python-exception", (1,), ("data.py:7", "train.py:3"))
+        assert (found.outcome, found.finding.confidence) == (JobOutcome.HANG, Confidence.LIKELY)
