@@ -147,7 +147,8 @@ def test_a_file_that_was_named_and_cannot_be_read_is_undecided_and_in_a_folder_i
     ("words", "message"),
     [
         (["nothing.py"], "error: no such file or folder: nothing.py"),
-        (["--select", "A977"], "error: --select: no rule 'A977'; did you mean 'A901'?"),
+        (["--select", "A977"], "error: --select: no rule 'A977'"),
+        (["--select", "A9011"], "error: --select: no rule 'A9011'; did you mean 'A901'?"),
         (["--json", "--github"], "error: --json and --github both say what is printed"),
         (["--yes"], "error: --yes answers the question of --fix, which was not given"),
         (["--sarif", "train.py"], "error: --sarif train.py: the file it writes ends in .sarif or .json"),

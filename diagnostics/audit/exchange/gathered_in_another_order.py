@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.gathered_order import taken_for_data_order
+from diagnostics.static.executed.steps.gathered_order import GATHERS, taken_for_data_order
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -35,7 +35,7 @@ CODE = "A233"
 NAME = "gathered-in-another-order"
 SEVERITY = Severity.ERROR
 RUN_CLASS, RUN_WHEN = "wrong-loss", "several"
-WORDS = ("all_gather", "all_gather_object")
+WORDS = GATHERS
 CHECKLIST = "what is gathered is brought into the order of what it is compared with"
 
 

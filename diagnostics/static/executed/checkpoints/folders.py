@@ -17,7 +17,7 @@ _SAME = frozenset(["str", "pathlib.Path", "os.fspath", "os.path.abspath", ".reso
 _PARENTS = frozenset([".parent", "os.path.dirname"])
 # What makes ranks wait for each other besides operations, or for a file.
 _WAITS = frozenset(["wait_for_everyone", "sleep", "exists", "isdir", "is_dir", "prepare", "init_process_group",
-                    "initialize", "new_group", "init_device_mesh", "monitored_barrier", "save_state"])  # fmt: skip
+                    "initialize", "new_group", "init_device_mesh", "save_state"])  # fmt: skip
 
 
 def written_before_made(execution: Execution) -> Iterator[tuple[Event, Event]]:

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.executed.values_met import values_met
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.library import LOADER
 from diagnostics.static.execution.values import Instance, Items, Made, Value, made_of, sources
 
 _SAMPLER = "torch.utils.data.distributed.DistributedSampler"
-_GATHERS = ("torch.distributed.all_gather", "torch.distributed.all_gather_object")
+GATHERS = tuple(  # into a list that each rank has
+    name for name in (*operations.PARTS, *operations.PICKLED) if name in operations.SLOTS or name.startswith("all_")
+)
 _RANK_AFTER_RANK = frozenset(["torch.cat", "torch.concat", "torch.concatenate", "torch.vstack", "numpy.concatenate"])
 _COMPARED = frozenset(["==", "!=", "-"])
 _ONE_NUMBER = frozenset([".mean", ".sum", ".max", ".min", ".std", ".var", ".item", ".any", ".all", ".norm", ".median"])
@@ -22,7 +25,7 @@ _MOST = 400
 
 def taken_for_data_order(execution: Execution) -> Iterator[tuple[Made, Made, Event]]:
     """Yields (what is gathered in a row, what compares it with the data set, the gather) where the orders differ."""
-    for gather in execution.named(*_GATHERS):
+    for gather in execution.named(*(f"torch.distributed.{name}" for name in GATHERS)):
         parts, given = gather.argument(0, "tensor_list"), gather.argument(1, "tensor")
         loader = _dealt(given) if given is not None else None
         if loader is None or not isinstance(parts, Items):
