@@ -87,8 +87,7 @@ def _trained(function: Function, project: Project, depth: int) -> frozenset[str]
     """Returns the expressions of the networks whose weights an optimizer has, in the words of a function."""
     found: set[str] = set()
     kind = project.class_of(function)
-    scopes = [one for one in project.functions if kind is not None and project.class_of(one) is kind]
-    for scope in scopes or [function]:
+    for scope in project.functions_seeing(kind) if kind is not None else [function]:
         for call in scope.nodes_of(ast.Call):
             if isinstance(call, ast.Call) and project.name(call.func, scope).startswith("torch.optim."):
                 given = call.args[0] if call.args else None

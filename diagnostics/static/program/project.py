@@ -214,6 +214,18 @@ class Project(ImplicitCalls):
         """Whether a call runs each of its targets, which are no choice: what its arguments need to become text."""
         return id(call) in self._implicit
 
+    def functions_seeing(self, kind: ast.ClassDef) -> tuple[Function, ...]:
+        """Returns the functions of `files` whose `self` is an object of a class: methods and what is defined in them."""
+        return tuple(self._by_class.get(id(kind), ()))
+
+    @cached_property
+    def _by_class(self) -> dict[int, list[Function]]:
+        found: dict[int, list[Function]] = {}
+        for one in self.functions:
+            if (kind := self.class_of(one)) is not None:
+                found.setdefault(id(kind), []).append(one)
+        return found
+
     @cached_property
     def answers(self) -> dict[Callable[..., Any], Any]:
         """What was worked out about the whole project, by the question: of `per_project`."""

@@ -35,7 +35,7 @@ def rank_dependent_insertion(value: ast.Attribute, function: Function, project: 
     started = project.class_attributes(kind, value.attr)
     if not started or not all(isinstance(one, ast.Dict) and not one.keys for one, _ in started):
         return None
-    fillers = [one for one in project.functions if project.class_of(one) is kind and _fills(one, ast.unparse(value))]
+    fillers = [one for one in project.functions_seeing(kind) if _fills(one, ast.unparse(value))]
     calls = [pair for filler in fillers for pair in project.callers(filler)]
     for where in {id(caller): caller for _, caller in calls}.values():
         found = _in_function([call for call, caller in calls if caller is where], where, project)

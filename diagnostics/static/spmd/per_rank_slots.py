@@ -124,7 +124,7 @@ def _of_local(name: str, function: Function, project: Project) -> PerRankSlot | 
 
 def _of_attribute(value: ast.Attribute, function: Function, project: Project) -> PerRankSlot | None:
     kind = project.class_of(function)
-    methods = [one for one in project.functions if kind is not None and project.class_of(one) is kind]
+    methods = project.functions_seeing(kind) if kind is not None else ()
     text = ast.unparse(value)
     stores = [(node, one) for one in methods for node in one.own_nodes if _store_of(node, text) is not None]
     if not stores or any(isinstance(node, ast.Call) and _fills(node, text, one, project)

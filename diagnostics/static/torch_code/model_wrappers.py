@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.source_file import SourceFile
 
 DDP, FSDP, FULLY_SHARD = "DDP", "FSDP", "fully_shard"
@@ -50,10 +50,21 @@ class WrapSite:
         return not self.knows_options or not (value is None or (isinstance(value, ast.Constant) and not value.value))
 
 
-def wraps_in(file: SourceFile, project: Project) -> Iterator[WrapSite]:
-    """Yields the calls in a file that wrap a model."""
-    if not project.by_path[str(file.path)].words & _WORDS:
-        return
+def wraps_in(file: SourceFile, project: Project) -> tuple[WrapSite, ...]:
+    """Returns the calls in a file that wrap a model."""
+    known = _known(project)
+    shown = str(file.path)
+    if shown not in known:
+        known[shown] = tuple(_wraps(file, project)) if project.by_path[shown].words & _WORDS else ()
+    return known[shown]
+
+
+@per_project
+def _known(project: Project) -> dict[str, tuple[WrapSite, ...]]:
+    return {}
+
+
+def _wraps(file: SourceFile, project: Project) -> Iterator[WrapSite]:
     for call, function in project.calls_in(file):
         kind = WRAPPERS.get(project.name(call.func, function))
         model = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "module"), None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 
 # Layers of torch.nn that have parameters however they are made.
@@ -108,19 +108,44 @@ def reads_parts_unnamed(kind: ast.ClassDef, project: Project) -> bool:
 
 def is_named_elsewhere(part: Submodule, project: Project) -> bool:
     """Whether anything in the project may use a part: by its name on any other object, on self, or in a string."""
-    return any(
-        _names_it(one, part, file, project)
-        for file in project.python
-        if part.name in file.words and file.tree is not None
-        for one in walk(file.tree)
-    )
+    for file in project.python:
+        if part.name in file.words:
+            named = _named(project)[file.shown]
+            if any(part.name in text for text in named.texts):
+                return True
+            if any(_reads(node, part, file, project) for node in named.attributes.get(part.name, ())):
+                return True
+    return False
 
 
-def _names_it(node: ast.AST, part: Submodule, file: ProjectFile, project: Project) -> bool:
-    if isinstance(node, ast.Attribute) and node.attr == part.name and node is not part.statement.targets[0]:
-        return not is_part(node) or _is_kin(_class_around(node, file, project), part.owner, project)
-    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-    return part.name in text and len(text) < _LONGEST_NAME
+@dataclass(frozen=True)
+class _Named:
+    """What a file names: its attributes by their names, and its short strings."""
+
+    attributes: dict[str, list[ast.Attribute]]
+    texts: frozenset[str]
+
+
+@per_project
+def _named(project: Project) -> dict[str, _Named]:
+    return {file.shown: _names_of(file.tree) for file in project.python if file.tree is not None}
+
+
+def _names_of(tree: ast.Module) -> _Named:
+    attributes: dict[str, list[ast.Attribute]] = {}
+    texts: set[str] = set()
+    for node in walk(tree):
+        if isinstance(node, ast.Attribute):
+            attributes.setdefault(node.attr, []).append(node)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _LONGEST_NAME:
+            texts.add(node.value)
+    return _Named(attributes, frozenset(texts))
+
+
+def _reads(node: ast.Attribute, part: Submodule, file: ProjectFile, project: Project) -> bool:
+    if node is part.statement.targets[0]:
+        return False
+    return not is_part(node) or _is_kin(_class_around(node, file, project), part.owner, project)
 
 
 def _class_around(node: ast.Attribute, file: ProjectFile, project: Project) -> list[ast.ClassDef]:
