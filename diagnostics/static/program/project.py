@@ -215,7 +215,7 @@ class Project(ImplicitCalls):
         return id(call) in self._implicit
 
     def functions_seeing(self, kind: ast.ClassDef) -> tuple[Function, ...]:
-        """Returns the functions of `files` whose `self` is an object of a class: methods and what is defined in them."""
+        """Returns the functions of `files` whose `self` is an object of a class: its methods, and what they define."""
         return tuple(self._by_class.get(id(kind), ()))
 
     @cached_property
