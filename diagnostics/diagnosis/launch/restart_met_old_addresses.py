@@ -2,8 +2,7 @@
 
 What it does: takes refused connections of ranks that were started again (`torchrun --max-restarts`) and never made a
 process group, and looks whether the port was that of an earlier start; also ranks that have all come to the rendezvous
-of a restart, and hang there. Names what failed at first, which is why they
-were started again.
+of a restart, and hang there. Names what failed at first, which is why they were started again.
 
 Why it matters: torchrun's ranks share the store of their agent, which lives on over a restart with the keys of the
 start before: a rank that is quicker than its peer reads where that one was, is refused, and the restart, too, fails.
@@ -18,6 +17,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.findings import Confidence, Evidence, Fix
@@ -59,21 +59,18 @@ def match(job: Job) -> Match | None:
     known = [one for one in tellers if any(_port(one) in _ports(each) for each in _before(job, one))]
     last = (known or tellers)[-1]
     before, port = _before(job, last), _port(last)
-    first = _first_failure(before)
-    root = root_exception(job, first) if first is not None else None
-    lines = locations_of(job, root) if root is not None else ()
-    began = _began(first, root.root_text if root is not None else "", lines[:1])
+    began = _beginning(job, before)
     return blamed(
         job,
-        [first] if first is not None else [],
+        began.culprits,
         code=CODE,
         name=NAME,
-        failure_class=_class_of(first, known=root is not None),
-        title=f"{began}; the ranks were started again and could not meet: {names_of([last.process])} was refused at "
-        f"port {port}{', where a rank of the start before had been' if known else ''}",
+        failure_class=began.failure_class,
+        title=f"{began.words}; the ranks were started again and could not meet: {names_of([last.process])} was refused "
+        f"at port {port}{', where a rank of the start before had been' if known else ''}",
         evidence=[*last.evidence(job), *(_seen(before, port) if known else ())],
         fix=_FIX,
-        locations=distinct([*lines, *last.locations(job)]),
+        locations=distinct([*began.lines, *last.locations(job)]),
         confidence=Confidence.CONFIRMED if known else Confidence.LIKELY,
         explains=[one.pid for one in job.processes if one.part is ProcessRole.RANK and (one.failed or one.ended_by)],
     )
@@ -88,21 +85,18 @@ def _waits(job: Job) -> Match | None:
     before = [one for one in ranks if one.restart < state.came[0].restart]
     if not any(map(initialised, before)):
         return None
-    first = _first_failure(before)
-    root = root_exception(job, first) if first is not None else None
-    lines = locations_of(job, root) if root is not None else ()
-    began = _began(first, root.root_text if root is not None else "", lines[:1])
+    began = _beginning(job, before)
     return blamed(
         job,
-        [first] if first is not None else [],
+        began.culprits,
         code=CODE,
         name=NAME,
-        failure_class=_class_of(first, known=root is not None),
-        title=f"{began}; {names_of(state.came)} were started again and do not meet, though all have come: as where "
-        "they look for each other at the addresses of the start before",
+        failure_class=began.failure_class,
+        title=f"{began.words}; {names_of(state.came)} were started again and do not meet, though all have come: as "
+        "where they look for each other at the addresses of the start before",
         evidence=[one for each in state.came[:2] for one in path_evidence(job, _stack_of(each), main_stack(each))],
         fix=_FIX,
-        locations=distinct([*lines, *calls(job, state.came)]),
+        locations=distinct([*began.lines, *calls(job, state.came)]),
         confidence=Confidence.LIKELY,
         outcome=JobOutcome.HANG,
         explains=[one.pid for one in ranks],
@@ -113,13 +107,29 @@ def _stack_of(process: JobProcess) -> str:
     return f"stack of {names_of([process])}"
 
 
-def _began(first: JobProcess | None, said: str, lines: Sequence[str]) -> str:
+@dataclass(frozen=True)
+class _Beginning:
+    """What failed before the ranks were started again: in words, with who is to blame and its lines."""
+
+    words: str
+    culprits: list[JobProcess]
+    failure_class: str
+    lines: Sequence[str]
+
+
+def _beginning(job: Job, before: Sequence[JobProcess]) -> _Beginning:
+    first = _first_failure(before)
     if first is None:
-        return "All ranks were started again"
-    if not said:
-        return f"{sentence(names_of([first]))} {how_it_ended(first)}"
+        return _Beginning("All ranks were started again", [], CLASS, ())
+    root = root_exception(job, first)
+    if root is None:
+        kind = CLASS if first.end.signal is None else "native-crash"
+        return _Beginning(f"{sentence(names_of([first]))} {how_it_ended(first)}", [first], kind, ())
+    lines = locations_of(job, root)
     at = f" at {lines[0]}" if lines else ""
-    return f"{sentence(names_of([first]))} raised{at}: {textwrap.shorten(said, MOST_WORDS, placeholder=' ...')}"
+    said = f": {textwrap.shorten(root.root_text, MOST_WORDS, placeholder=' ...')}" if root.root_text else ""
+    kind = "python-exception" if first.end.signal is None else "native-crash"
+    return _Beginning(f"{sentence(names_of([first]))} raised{at}{said}", [first], kind, lines)
 
 
 def _is_of_restart(process: JobProcess) -> bool:
@@ -139,12 +149,6 @@ def _first_failure(before: Sequence[JobProcess]) -> JobProcess | None:
     """Returns the rank that failed by itself in the earliest start that failed."""
     own = [one for one in before if one.failed and one.ended_by in ("", "unknown") and not lost_its_peer(one)]
     return min(own, key=lambda one: (one.restart, ended_s(one)), default=None)
-
-
-def _class_of(first: JobProcess | None, *, known: bool) -> str:
-    if first is None:
-        return CLASS
-    return "native-crash" if first.end.signal is not None else "python-exception" if known else CLASS
 
 
 def _ports(process: JobProcess) -> set[str]:

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job
-from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.exception_flow import spans
 
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -54,9 +52,7 @@ def _given(job: Job, outer: Frame, callee: _Definition, name: str) -> ast.expr |
 
 
 def _calls(job: Job, frame: Frame) -> list[ast.Call]:
-    statement = job.sources.file(frame.file).statement_at(frame.line)
-    nodes = [node for node in walk(statement) if isinstance(node, ast.Call)] if statement is not None else []
-    return [node for node in nodes if spans(node, frame.line)]
+    return job.sources.file(frame.file).calls_at(frame.line)
 
 
 def _function(job: Job, frame: Frame) -> _Definition | None:

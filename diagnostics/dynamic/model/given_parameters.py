@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from diagnostics.core.frame import Frame
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.exception_flow import spans
 
 _MOST_FRAMES, _MOST_STEPS = 4, 10
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -21,16 +20,14 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef
 def deciding_frame(job: Job, path: Sequence[Frame]) -> int:
     """Returns which frame of a call path, innermost first, does not get the model from its caller."""
     for index, frame in enumerate(path[:_MOST_FRAMES]):
-        function = job.sources.file(frame.file).function_at(frame.line)
-        given = [one for call in _calls(job, frame) for one in (*call.args, *(each.value for each in call.keywords))]
+        source = job.sources.file(frame.file)
+        function = source.function_at(frame.line)
+        given = [
+            one for call in source.calls_at(frame.line) for one in (*call.args, *(each.value for each in call.keywords))
+        ]
         if function is None or not any(_is_given(one, function, _MOST_STEPS) for one in given):
             return index
     return 0  # handed on too often to be one factory
-
-
-def _calls(job: Job, frame: Frame) -> list[ast.Call]:
-    statement = job.sources.file(frame.file).statement_at(frame.line)
-    return [one for one in walk(statement) if isinstance(one, ast.Call) and spans(one, frame.line)] if statement else []
 
 
 def _is_given(value: ast.expr, function: _Definition, steps: int) -> bool:

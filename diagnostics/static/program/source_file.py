@@ -65,6 +65,12 @@ class SourceFile:
         """Returns the smallest statement that spans `line`."""
         return self._statements.get(line)
 
+    def calls_at(self, line: int) -> list[ast.Call]:
+        """Returns the calls that span `line`, of the smallest statement that does; the outer ones first."""
+        below = walk(statement) if (statement := self.statement_at(line)) is not None else ()
+        calls = (one for one in below if isinstance(one, ast.Call))
+        return [one for one in calls if one.lineno <= line <= (one.end_lineno or one.lineno)]
+
     @cached_property
     def _statements(self) -> dict[int, ast.stmt]:
         """The smallest statement that spans each line."""
