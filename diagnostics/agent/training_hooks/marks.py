@@ -10,7 +10,7 @@ import sys
 import time
 
 from .. import part
-from ..function_hooks import divergences, forced_dropouts, heard_functions, repeated_draws
+from ..function_hooks import divergences, forced_dropouts, heard_functions, repeated_draws, unreachable_targets
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
 from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, woken_parts
@@ -73,6 +73,7 @@ class Marks:
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         self.divergences, self.dropouts = divergences.Divergences(self), forced_dropouts.ForcedDropouts(self)
         self.draws = repeated_draws.RepeatedDraws(self)
+        self.targets = unreachable_targets.UnreachableTargets(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
             leaf_losses.LeafWatch(self), self.clips, self.cuts, followed_losses.SpreadLosses(self),
@@ -82,7 +83,7 @@ class Marks:
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
-            swinging_rates.SwingingRates(self), self.draws,
+            swinging_rates.SwingingRates(self), self.draws, self.targets,
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -212,7 +213,7 @@ def watch(agent, prints):
         random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
-        swinging_rates, repeated_draws,
+        swinging_rates, repeated_draws, unreachable_targets,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -232,6 +233,7 @@ def watch(agent, prints):
     lost_rates.watch(marks)
     when_imported(heard_functions.MODULE, lambda: divergences.watch(marks.divergences))
     when_imported(heard_functions.MODULE, lambda: forced_dropouts.watch(marks.dropouts))
+    when_imported(heard_functions.MODULE, lambda: unreachable_targets.watch(marks.targets))
     when_imported(repeated_draws.MODULE, lambda: repeated_draws.watch(marks.draws))
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))

@@ -72,4 +72,16 @@ class ForeignGradients:
     passed_at: tuple[Frame, ...]  # its own
 
 
-LossMark = LossSquashed | LossConstant | ClippedLate | LoadOverwritten | NanSteps | ForeignGradients
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetsUnreachable:
+    """CTC losses of a training that leave out samples: those with fewer frames than labels."""
+
+    calls: int  # that were looked at
+    samples: int
+    short: int  # of them, left out
+    path: tuple[Frame, ...]  # of the latest call
+
+
+LossMark = (
+    LossSquashed | LossConstant | ClippedLate | LoadOverwritten | NanSteps | ForeignGradients | TargetsUnreachable
+)
