@@ -71,7 +71,7 @@ ARROWS = {
         "record report m/execution d/job d/collectives d/divergence d/stall d/failures d/replicas d/exit_status "
         "d/launch d/samples d/steps d/trace s/dataflow s/launch_files"
     ),
-    "diagnosis/crash": "diagnosis record d/job d/divergence d/stall d/failures d/model d/launch",
+    "diagnosis/crash": "diagnosis record d/job d/collectives d/divergence d/stall d/failures d/model d/launch",
     "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",
     "diagnosis/launch": "diagnosis record d/job d/failures d/model d/launch s/launch_files",
     "diagnosis/lies": (

@@ -218,6 +218,22 @@ def test_a_pair_can_be_deadlocked_while_others_go_on() -> None:
     assert found == (DeadlockKind.MISMATCH, (0, 1))
 
 
+def test_a_rank_that_only_waits_for_those_of_a_knot_is_not_of_it() -> None:
+    halves = [
+        at(rank, waits("send", None, root=1 - rank, ranks=THREE), exchanged={("0", OperationKind.SEND, 1 - rank): 1})
+        for rank in (0, 1)
+    ]
+    assert knot(*halves, at(2, waits("barrier", ranks=THREE))) == (DeadlockKind.PEERS, (0, 1))
+    behind = [at(rank, waits(slot=2, ranks=(rank, rank - 2), group="d")) for rank in (2, 3)]
+    crossed = [at(0, waits(slot=3, group="a")), at(1, waits(slot=5, group="b"))]
+    assert knot(*crossed, *behind) == (DeadlockKind.CROSSED, (0, 1))
+
+
+def test_ranks_of_one_collective_stay_together_where_the_missing_one_waits_for_them() -> None:
+    early = [at(rank, waits(ranks=THREE)) for rank in (1, 2)]
+    assert knot(at(0, waits("barrier", 4, ranks=THREE, group="a")), *early) == (DeadlockKind.CROSSED, THREE)
+
+
 def test_a_ring_of_sends_is_a_deadlock() -> None:
     ring = [
         at(

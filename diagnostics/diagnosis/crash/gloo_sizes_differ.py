@@ -22,6 +22,7 @@ from diagnostics.core.wording import distinct, sentence, shown_ranks
 from diagnostics.diagnosis.agreement_fix import agreement_fix
 from diagnostics.diagnosis.match_building import blamed
 from diagnostics.diagnosis.signature import AppliesTo, Match
+from diagnostics.dynamic.collectives.collective_signature import NEW_GROUP
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis
 from diagnostics.dynamic.divergence.ended_ranks import parted_before_abort
 from diagnostics.dynamic.divergence.held_exceptions import held_text
@@ -180,13 +181,17 @@ def _disagreeing(
 ) -> Iterator[tuple[tuple[JobProcess, CollectiveCall], tuple[JobProcess, CollectiveCall]]]:
     """Yields pairs of calls with the same number of the same group that do not fit together, the latest first."""
     for one, other in combinations(job.ranks, 2):
-        calls = {
-            (call.group, call.number): call for call in (other.agent.collectives if other.agent is not None else ())
-        }
-        for call in reversed(one.agent.collectives if one.agent is not None else ()):
-            partner = calls.get((call.group, call.number)) if call.number >= 0 else None
+        calls = {(call.group, call.number): call for call in _numbered(other)}
+        for call in reversed(_numbered(one)):
+            partner = calls.get((call.group, call.number))
             if partner is not None and (call.op, call.shape, call.dtype) != (partner.op, partner.shape, partner.dtype):
                 yield (one, call), (other, partner)
+
+
+def _numbered(process: JobProcess) -> list[CollectiveCall]:
+    """Returns the calls that have a number of their own in their group: new groups are made between two of them."""
+    calls = process.agent.collectives if process.agent is not None else ()
+    return [call for call in calls if call.number >= 0 and call.op != NEW_GROUP]
 
 
 def _lines(job: Job, process: JobProcess, call: CollectiveCall) -> tuple[str, ...]:

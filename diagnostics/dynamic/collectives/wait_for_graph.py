@@ -7,7 +7,7 @@ go on are deadlocked, whatever the time. Ranks that have ended, are on their way
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -77,9 +77,10 @@ def find_deadlock(positions: Sequence[RankState], *, presumed: bool = False) -> 
     stuck = _fixpoint(positions, nodes)
     if not stuck:
         return None
-    found = tuple(one for one in positions if one.rank in stuck)
     needed = {rank for node in nodes if stuck & set(node.waiters) for rank in node.needs}
     gone = tuple(one for one in positions if one.rank in needed - stuck and _never_acts(one))
+    core = stuck if gone else _core(nodes, stuck)
+    found = tuple(one for one in positions if one.rank in core)
     disagreements = tuple(_disagreements(found))
     return Deadlock(
         knot=_knot(found, gone, disagreements),
@@ -141,6 +142,24 @@ def _fixpoint(positions: Sequence[RankState], nodes: Sequence[_Node]) -> set[int
             if node.any_of or not left[id(node)]:
                 release(node)
     return blocked - acts
+
+
+def _core(nodes: Sequence[_Node], stuck: set[int]) -> set[int]:
+    """Returns the blocked ranks for which others wait in turn: who only waits for them has no part in the knot."""
+    needs: dict[int, set[int]] = defaultdict(set)
+    for node in nodes:
+        for rank in stuck.intersection(node.waiters):
+            needs[rank] |= stuck & node.needs - {rank}
+    wanted = Counter(rank for several in needs.values() for rank in several)
+    core, idle = set(stuck), deque(rank for rank in stuck if not wanted[rank])
+    while idle:
+        rank = idle.popleft()
+        core.discard(rank)
+        for other in needs[rank]:
+            wanted[other] -= 1
+            if not wanted[other]:
+                idle.append(other)
+    return core or stuck
 
 
 def _nodes(positions: Sequence[RankState], by_rank: dict[int, RankState], *, presumed: bool) -> Iterator[_Node]:

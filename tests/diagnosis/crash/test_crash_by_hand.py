@@ -11,6 +11,7 @@ import pytest
 from hand_made import a_job, a_process, agent, event, frame, frames, raised
 
 from diagnostics.core.failure_classes import JobOutcome
+from diagnostics.core.findings import Confidence
 from diagnostics.diagnosis.crash import (
     cuda_kernel_fails,
     data_worker_dies,
@@ -539,6 +540,24 @@ def test_sizes_that_gloo_refuses_are_told_at_both_lines() -> None:
     one = a_process(1, rank=0, signal=6, agent=agent(collectives=(call("2", "a.py:3"),)), stderr=said)
     two = a_process(2, rank=1, signal=15, ended_by="launcher", agent=agent(collectives=(call("18", "b.py:8"),)))
     assert told(gloo_sizes_differ.match(a_job(one, two))) == ("collective-mismatch", (0, 1), ("a.py:3", "b.py:8"))
+
+
+def test_groups_that_ranks_made_one_after_the_other_are_not_compared_where_gloo_refuses_sizes() -> None:
+    def made(ranks: str) -> CollectiveCall:
+        return CollectiveCall(
+            sequence=5, number=0, op="new_group", group="0", shape=f"ranks {ranks}", dtype="", root=None,
+            path=frames("mesh.py:24"), entered_s=1.0, left_s=2.0,
+        )  # fmt: skip
+
+    said = "op.preamble.length <= op.nbytes. 72 vs 8. Is there a distributed collective mismatch in your code?"
+    groups = made("0-1"), made("2-3")
+    one = a_process(1, rank=0, signal=6, agent=agent(collectives=groups), stderr=said)
+    two = a_process(2, rank=1, signal=15, ended_by="launcher", agent=agent(collectives=groups[:1]))
+    found = gloo_sizes_differ.match(a_job(one, two))
+    assert found is not None
+    assert (found.finding.title, found.finding.confidence) == (
+        "Ranks handed 72 against 8 bytes to one collective; gloo aborted rank 0", Confidence.LIKELY,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
