@@ -74,6 +74,7 @@ ARROWS = {
     "diagnosis/crash": "diagnosis record d/job d/collectives d/divergence d/stall d/failures d/model d/launch",
     "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",
     "diagnosis/launch": "diagnosis record d/job d/failures d/model d/launch s/launch_files",
+    "diagnosis/kept_models": "diagnosis record/marks d/job d/replicas",
     "diagnosis/loading": "diagnosis record d/job d/samples",
     "diagnosis/lies": (
         "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
@@ -364,7 +365,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
         "A3": {"autograd", "models", "updates"},
         "A4": {"devices", "checkpoints"},
         "A6": {"launch", "scripts", "signals"},
-        "D9": {"loading", "randomness", "schedules", "source", "training", "updates"},
+        "D9": {"kept_models", "loading", "randomness", "schedules", "source", "training", "updates"},
     }
 
 

@@ -292,6 +292,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "schedule-anew": _plain(schedule_marks.ScheduleAnew),
     "rate-swings": _plain(run_marks.RateSwings),
     "dropout-in-eval": _plain(run_marks.DropoutInEval), "drawn-again": _plain(run_marks.DrawnAgain),
+    "saved-untrained": _plain(model_marks.SavedUntrained),
     "copy-lacks-statistics": _plain(model_marks.CopyLacksStatistics),
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),

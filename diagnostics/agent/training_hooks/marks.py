@@ -13,7 +13,7 @@ from .. import part
 from ..function_hooks import divergences, forced_dropouts, heard_functions, repeated_draws, unreachable_targets
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
-from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, woken_parts
+from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, untrained_states, woken_parts
 from ..object_hooks import (
     foreign_gradients,
     grown_containers,
@@ -74,6 +74,7 @@ class Marks:
         self.divergences, self.dropouts = divergences.Divergences(self), forced_dropouts.ForcedDropouts(self)
         self.draws = repeated_draws.RepeatedDraws(self)
         self.targets = unreachable_targets.UnreachableTargets(self)
+        self.untrained = untrained_states.UntrainedStates(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
             leaf_losses.LeafWatch(self), self.clips, self.cuts, followed_losses.SpreadLosses(self),
@@ -83,7 +84,7 @@ class Marks:
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
-            swinging_rates.SwingingRates(self), self.draws, self.targets,
+            swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained,
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -172,17 +173,26 @@ class Marks:
         followed = self._prints.followed(optimizer)
         return followed.index if followed is not None else None
 
+    def held(self):
+        """Returns the ids of what the optimizers that live hold."""
+        optimizers = list(self._prints.models.optimizers)
+        return {id(one) for each in optimizers for group in each.param_groups for one in group["params"]}
+
+    def parameters_of_roots(self):
+        """Returns {name: parameter} of each model that was called or wrapped, the largest first."""
+        return [
+            {name: parameter for name, parameter, _ in wrapped_models.walk(root)}
+            for root in self._prints.models.roots()
+        ]
+
     def learning(self):
         """Returns the (name, parameter) pairs of what an optimizer holds, in the order of their models."""
-        models = self._prints.models
-        held = {id(one) for each in list(models.optimizers) for group in each.param_groups for one in group["params"]}
-        return [(name, one) for key, (name, _, one) in models.parameters().items() if key in held]
+        held = self.held()
+        return [(name, one) for key, (name, _, one) in self._prints.models.parameters().items() if key in held]
 
     def names_of(self, parameters):
         """Returns the names of those that an optimizer holds."""
-        models = self._prints.models
-        held = {id(one) for each in list(models.optimizers) for group in each.param_groups for one in group["params"]}
-        known = models.parameters()
+        held, known = self.held(), self._prints.models.parameters()
         return [known[id(one)][0] for one in parameters if id(one) in held and id(one) in known]
 
     def tell(self, what, **facts):
@@ -213,7 +223,7 @@ def watch(agent, prints):
         random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
-        swinging_rates, repeated_draws, unreachable_targets,
+        swinging_rates, repeated_draws, unreachable_targets, untrained_states,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

@@ -25,7 +25,9 @@ def watch(marks):
                 marks.read_names.read(result)
                 marks.resumed.read(result, file_of(args, kwargs), frame)
             if function == SAVE and not marks.broken:
-                marks.states.saved(args[0] if args else kwargs.get("obj"), file_of(args[1:], kwargs), frame)
+                content, file = args[0] if args else kwargs.get("obj"), file_of(args[1:], kwargs)
+                marks.states.saved(content, file, frame)
+                marks.untrained.saved(content, hide(file or ""), frame)
             if len(told) >= MOST or marks.broken:
                 return
             if function == SAVE:

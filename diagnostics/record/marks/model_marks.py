@@ -56,4 +56,17 @@ class PartWoken:
     path: tuple[Frame, ...]  # of train()
 
 
-ModelMark = PartWoken | CopyIsStale | CopyLacksStatistics | WeightsUntied
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedUntrained:
+    """A state that was saved of a model that is trained, of parameters that no optimizer ever held."""
+
+    file: str
+    names: tuple[str, ...]  # the first of them
+    tensors: int
+    learning: int  # parameters of the model that an optimizer holds
+    step: int  # made before
+    path: tuple[Frame, ...]  # of the save
+    made: tuple[Frame, ...]  # of that optimizer
+
+
+ModelMark = PartWoken | CopyIsStale | CopyLacksStatistics | WeightsUntied | SavedUntrained

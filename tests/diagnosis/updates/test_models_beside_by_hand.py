@@ -7,8 +7,9 @@ from pathlib import Path
 from hand_made import a_job, a_process, agent, event, frames
 
 from diagnostics.core.findings import Confidence
+from diagnostics.diagnosis.kept_models import copy_is_stale, copy_lacks_statistics
 from diagnostics.diagnosis.signature import Match
-from diagnostics.diagnosis.updates import copy_is_stale, copy_lacks_statistics, weights_untied
+from diagnostics.diagnosis.updates import weights_untied
 from diagnostics.record.marks.model_marks import CopyIsStale, CopyLacksStatistics, WeightsUntied
 from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.training_marks import Mark
