@@ -3,6 +3,42 @@
 from __future__ import annotations
 
 PARTINGS: dict[str, tuple[str, str]] = {
+    "a graph that one rank's forward pass has cut, for want of tokens": (
+        "branch",
+        """
+import torch
+import torch.distributed as dist
+class Exchange(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, sizes):
+        return send(x, sizes)
+    @staticmethod
+    def backward(ctx, grad):
+        dist.all_to_all_single(out, grad)  # T1!
+        return out
+class Experts(torch.nn.Module):
+    def apply_to(self, tokens):
+        if len(tokens) == 0:  # first
+            return tokens.new_empty(0, 8)
+        return self.expert(tokens)
+    def forward(self, x):
+        return exchange(self.apply_to(exchange(x)))
+def exchange(x):
+    return Exchange.apply(x, sizes(x))
+def reduce_dense(model):
+    for one in model.parameters():
+        if one.grad is None or one.expert:  # also
+            continue
+        dist.all_reduce(one.grad)  # H1
+def main():
+    for batch in batches:
+        loss = model(batch)
+        loss.backward()  # T0
+        reduce_dense(model)  # H0
+        dist.all_reduce(loss)  # A0
+main()
+""",
+    ),
     "the loop of a role that only some ranks have, and have had from the start": (
         "loop",
         """
@@ -1014,6 +1050,7 @@ dist.broadcast(x, 0)  # T0
 # Where the first decision is not the only one that can be meant.
 UNCERTAIN = frozenset(
     [
+        "a graph that one rank's forward pass has cut, for want of tokens",
         "suppress",
         "statistics found by one rank in its cache",
         "exception swallowed on one rank, in a helper",

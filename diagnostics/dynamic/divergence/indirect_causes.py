@@ -1,4 +1,8 @@
-"""Decisions that no branch on the way shows: a decorator, a callback only some ranks registered, a context. Pure."""
+"""Decisions that no branch on the way shows: a decorator, a callback only some ranks registered, a context, a graph.
+
+What a backward pass runs through was laid down in the forward pass: where one rank waits in the backward of an
+autograd.Function of the project, and the other is through with the pass, its graph lacks that node. Pure.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,15 @@ from diagnostics.dynamic.divergence.stack_alignment import Stack, StackLevel
 from diagnostics.static.dataflow.rank_taint import RankTaint
 from diagnostics.static.dataflow.taint_sources import DATA, ENVIRONMENT, RANK, Taint
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.call_graph import last_name
+from diagnostics.static.program.call_graph import Function, last_name
 
 _REGISTERED = 8
 _LOOKED_AT = 2  # innermost levels whose contexts are looked at
+_CUTS = 38  # a graph that ends early on one rank: no proof, and likelier than a test on the way between the two
+_MOST_CALLERS = 3  # functions between the one that applies a Function and the one that decides
+_SIZES = {"shape", "size", "numel", "nonzero", "any", "all", "sum", "count_nonzero", "item"}
+_FRESH = {"empty", "zeros", "ones", "full", "tensor", "empty_like", "zeros_like", "ones_like", "full_like", "new_empty",
+          "new_zeros", "new_ones", "new_full", "new_tensor", "detach"}  # fmt: skip
 
 
 def indirect_causes(
@@ -34,10 +43,71 @@ def indirect_causes(
             yield from _decorators(level)
             if id(taints.program.class_of(level.function)) not in at_work:
                 yield from _registrations(level, taints)
+        yield from _shorter_graphs(own, other, taints)
         for level in own.levels[-_LOOKED_AT:]:
             # Which context is open says nothing by itself, unless it decides whether gradients are reduced.
             quiet = () if _leaves_out_sync(level) else (DATA, ENVIRONMENT)
             yield from (one for one in contexts(level, taints) if one.tainted_by not in quiet)
+
+
+def _shorter_graphs(own: Stack, other: Stack, taints: RankTaint) -> Iterator[DivergencePoint]:
+    """Yields the tests of sizes that leave out a Function in whose backward one rank waits, and the other is not."""
+    kind = next((found for level in own.levels if (found := _function_class(level, taints)) is not None), None)
+    if kind is None or any(_function_class(level, taints) is kind for level in other.levels):
+        return
+    for function in _around(kind, taints):
+        for node in function.nodes_of(ast.If):
+            if isinstance(node, ast.If) and _asks_size(node.test) and any(map(_is_cut, (*node.body, *node.orelse))):
+                taint = taints.of(node.test, function) or Taint(DATA, function.file, node.test.lineno, function.name)
+                yield decision(function, node.test.lineno, StatementKind.BRANCH, taint, _CUTS)
+
+
+def _function_class(level: StackLevel, taints: RankTaint) -> ast.ClassDef | None:
+    """Returns the autograd.Function whose backward a level is in."""
+    kind = taints.program.class_of(level.function) if level.function.name.endswith(".backward") else None
+    return kind if kind is not None and any(last_name(base) == "Function" for base in kind.bases) else None
+
+
+def _around(kind: ast.ClassDef, taints: RankTaint) -> list[Function]:
+    """Returns the functions that lead to the use of a Function, and those that they call beside it."""
+    program = taints.program
+    applied = (
+        where
+        for call, where in program.calls_by_name["apply"]
+        if isinstance(call.func, ast.Attribute) and last_name(call.func.value) == kind.name
+    )
+    found = dict.fromkeys(applied)
+    for _ in range(_MOST_CALLERS):
+        found.update(
+            dict.fromkeys(where for one in list(found) for call, where in program.calls_by_name[_plain(one)]
+                          if one in program.targets(call, where))
+        )  # fmt: skip
+    for where in list(found):
+        for call in where.nodes_of(ast.Call):
+            if isinstance(call, ast.Call):
+                found.update(dict.fromkeys(program.targets(call, where)))
+    return list(found)
+
+
+def _plain(function: Function) -> str:
+    return function.name.rpartition(".")[2]
+
+
+def _asks_size(test: ast.expr) -> bool:
+    """Whether a test asks how much there is, which each rank's own data decides."""
+    return any(
+        (isinstance(one, ast.Attribute) and one.attr in _SIZES)
+        or (isinstance(one, ast.Call) and last_name(one.func) == "len")
+        for one in walk(test)
+    )
+
+
+def _is_cut(statement: ast.stmt) -> bool:
+    """Whether a statement gives back, or puts in a value's place, a tensor that no graph leads to."""
+    if not isinstance(statement, (ast.Return, ast.Assign)):
+        return False
+    value = statement.value
+    return value is None or (isinstance(value, ast.Call) and last_name(value.func) in _FRESH)
 
 
 def _leaves_out_sync(level: StackLevel) -> bool:
