@@ -100,6 +100,35 @@ def test_a_model_that_cannot_be_called_is_wrong_use(folder: Path) -> None:
     assert [path.name for path in folder.glob("reports/*")] == []
 
 
+@pytest.mark.parametrize(
+    ("words", "text", "said"),
+    [
+        (
+            ["own:make"],
+            "import nothere\n",
+            "own:make: importing own raised ModuleNotFoundError at own.py:1: No module nam",
+        ),
+        (
+            ["own.py:make"],
+            "raise ValueError('no')\n",
+            "own.py:make: importing own.py raised ValueError at own.py:1: no",
+        ),
+        (["own:make"], "def make(: 1\n", "own:make: importing own raised SyntaxError: invalid syntax (own.py, line 1)"),
+        (
+            ["net:Net", "--inputs", "own:batch"],
+            "1 / 0\n",
+            "own:batch: importing own raised ZeroDivisionError at own.py:1",
+        ),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_wrong_use(folder: Path, words: list[str], text: str, said: str) -> None:
+    (folder / "own.py").write_text(text)
+    result = ran(folder, *words)
+    told = next(line for line in result.stderr.splitlines() if line.startswith("error: "))
+    assert (result.returncode, result.stdout, told[: len(said) + 7]) == (2, "", f"error: {said}")
+    assert [path.name for path in folder.glob("reports/*")] == []
+
+
 @pytest.mark.slow
 def test_a_crash_is_bisected_to_its_module_and_a_script_that_fails_alike(folder: Path) -> None:
     result = ran(folder, "net:Net", "--inputs", "net:batch", "--report-dir", "found")
