@@ -150,8 +150,11 @@ class _Stop:
     """Remembers which signal asked to stop; turns the first into KeyboardInterrupt."""
 
     def __init__(self) -> None:
-        self.number = signal.SIGINT
         self.seen = float("-inf")
+
+    @property
+    def number(self) -> signal.Signals:
+        return stop_signal.number()
 
     @property
     def name(self) -> str:
@@ -174,6 +177,6 @@ class _Stop:
     def _asked(self, number: int, frame: FrameType | None) -> None:
         if time.monotonic() - self.seen < SECOND_INTERRUPT_S:
             return
-        self.seen, self.number = time.monotonic(), signal.Signals(number)
-        stop_signal.asked(self.number)
+        self.seen = time.monotonic()
+        stop_signal.asked(signal.Signals(number))
         raise KeyboardInterrupt

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -134,6 +135,21 @@ def test_ctrl_c_ends_the_job_and_the_headline_says_that_it_was_interrupted(tmp_p
         assert found.process.wait(30) == 130
     finally:
         found.close()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_to_the_screen_alone_ends_the_job_too(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    job = "import os, time; open('begun', 'w').write(str(os.getpid())); time.sleep(600)"
+    screen = subprocess.Popen(
+        [*DOCTOR, "top", "--", sys.executable, "-c", job], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    begun, until = tmp_path / "begun", time.monotonic() + DEADLINE_S
+    while not (begun.exists() and begun.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    screen.send_signal(number)
+    said, _ = screen.communicate(timeout=30)
+    assert (screen.returncode, "ups-doctor: The job was interrupted." in said) == (code, True)
+    assert not Path(f"/proc/{begun.read_text()}").exists()
 
 
 def test_what_is_no_job_of_the_doctor_is_told_with_what_helps(tmp_path: Path) -> None:
