@@ -11,6 +11,7 @@ import sys
 import threading
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls import uris
@@ -52,13 +53,15 @@ class UntilSignal(io.RawIOBase):
         self._before = signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
 
     def readable(self) -> bool:
+        """It is."""
         return True
 
     def is_stopped(self) -> bool:
         """Whether a signal came."""
         return bool(select.select([self._woken], [], [], 0)[0])
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: Any) -> int:
+        """Waits for what is there to be read, or for a signal; returns 0 at the end."""
         select.select([self._fd, self._woken], [], [])
         data = b"" if self.is_stopped() else os.read(self._fd, len(buffer))
         buffer[: len(data)] = data
