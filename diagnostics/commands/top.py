@@ -166,6 +166,9 @@ def _of_command(words: Sequence[str], screen: _Screen) -> int:
             screen.follow(LiveRanks(folder / "record" / "agents"), what, state)
     except KeyboardInterrupt:
         _pass_on(job)
+        code = _ended(job)
+        if not (folder / "report.json").is_file():  # its doctor was still starting
+            raise
     code = _ended(job)
     if screen.once and (folder / "record").is_dir():
         screen.recorded(RunRecord.load(folder / "record"), what)

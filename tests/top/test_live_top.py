@@ -152,6 +152,29 @@ def test_a_signal_to_the_screen_alone_ends_the_job_too(tmp_path: Path, number: s
     assert not Path(f"/proc/{begun.read_text()}").exists()
 
 
+def test_ctrl_c_before_the_job_has_begun_is_told_and_no_report_that_is_not_there(tmp_path: Path) -> None:
+    blind = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = blind + (
+        "import subprocess\n"
+        "from diagnostics import cli\n"
+        "started = subprocess.Popen\n"
+        "dead = [sys.executable, '-c', 'import os, signal, time; time.sleep(60)']\n"
+        "subprocess.Popen = lambda argv, **more: started(dead if 'run' in argv else argv, **more)\n"
+        "cli.main()\n"
+    )
+    screen = subprocess.Popen(
+        [sys.executable, "-c", code, "top", "--", "true"], cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until = time.monotonic() + DEADLINE_S
+    while not list(tmp_path.glob("reports/*")) and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    screen.send_signal(signal.SIGINT)
+    said, errors = screen.communicate(timeout=30)
+    assert (screen.returncode, said, errors.strip()) == (130, "", "interrupted by Ctrl-C")
+
+
 def test_what_is_no_job_of_the_doctor_is_told_with_what_helps(tmp_path: Path) -> None:
     found = subprocess.run([*DOCTOR, "top", str(os.getpid())], cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 2
