@@ -109,7 +109,7 @@ def test_a_model_that_cannot_be_called_is_wrong_use(folder: Path) -> None:
         (
             ["own:make"],
             "import nothere\n",
-            "own:make: importing own raised ModuleNotFoundError at own.py:1: No module nam",
+            "own:make: importing own raised ModuleNotFoundError at own.py:1: No module",
         ),
         (
             ["own.py:make"],
