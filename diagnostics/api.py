@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from diagnostics.argument_types import PathArgument
     from diagnostics.cache.scan.engine import scan
     from diagnostics.cache.scan.result import ScanResult
-    from diagnostics.cli import guarded
+    from diagnostics.cli import guarded, leave
     from diagnostics.command_folder import CommandFolder
     from diagnostics.core.errors import DoctorError, UsageError, from_os_error
     from diagnostics.core.findings import Finding, Severity, Verdict
@@ -40,6 +40,7 @@ __all__ = [
     "free_space",
     "from_os_error",
     "guarded",
+    "leave",
     "load",
     "scan",
     "watch",
@@ -50,7 +51,7 @@ _HOMES = {
     "diagnostics.cache.scan.engine": ("scan",),
     "diagnostics.cache.scan.result": ("ScanResult",),
     "diagnostics.argument_types": ("PathArgument",),
-    "diagnostics.cli": ("guarded",),
+    "diagnostics.cli": ("guarded", "leave"),
     "diagnostics.command_folder": ("CommandFolder",),
     "diagnostics.core.errors": ("DoctorError", "UsageError", "from_os_error"),
     "diagnostics.core.findings": ("Finding", "Severity", "Verdict"),

@@ -17,6 +17,7 @@ TYPE_CHECKING = False  # as of typing, which takes longer to import than all els
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType
+    from typing import NoReturn
 
     import click
 
@@ -28,8 +29,12 @@ SECOND_INTERRUPT_S = 5.0  # a second Ctrl-C within this time does not disturb th
 
 def main(*, is_step: bool = False) -> None:
     """Runs `ups-doctor`; as a step of another command that says by itself what has stopped both."""
-    code = guarded(doctor, "ups-doctor", is_step=is_step)
-    for number in STOP_SIGNALS:  # all is done: during the interpreter's exit it would be a death in place of the code
+    leave(guarded(doctor, "ups-doctor", is_step=is_step))
+
+
+def leave(code: int) -> NoReturn:
+    """Ends the process; all is done: during the interpreter's exit a signal would be a death in place of the code."""
+    for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
 
@@ -78,12 +83,7 @@ def guarded(
 
         return stop.exit_code(_run(load(), program_name, arguments))
     except KeyboardInterrupt:
-        stop.ignore()
-        from diagnostics.core.console import say
-
-        if not is_step:
-            say(f"interrupted by {stop.name}", err=True)
-        return 128 + stop.number
+        return stop.told(is_step=is_step)
     except DoctorError as error:
         _say(error)
         return error.exit_code
@@ -92,6 +92,16 @@ def guarded(
     except OSError as error:
         _say(from_os_error(error, action="cannot use" if error.filename else "cannot go on"))
         return FAILED_EXIT
+    except Exception as error:
+        if _is_of_an_interrupt(error):
+            return stop.told(is_step=is_step)
+        raise
+
+
+def _is_of_an_interrupt(error: BaseException) -> bool:
+    """Whether a library raised this while a signal's KeyboardInterrupt went through it, as at a half file."""
+    before = error.__context__
+    return before is not None and (isinstance(before, KeyboardInterrupt) or _is_of_an_interrupt(before))
 
 
 def _run(command: click.Command, program_name: str, arguments: Sequence[str] | None) -> int:
@@ -150,8 +160,11 @@ class _Stop:
     """Remembers which signal asked to stop; turns the first into KeyboardInterrupt."""
 
     def __init__(self) -> None:
-        self.number = signal.SIGINT
         self.seen = float("-inf")
+
+    @property
+    def number(self) -> signal.Signals:
+        return stop_signal.number()
 
     @property
     def name(self) -> str:
@@ -166,6 +179,15 @@ class _Stop:
         """Returns a command's own code; of one that ended in its own way after a signal, the one by that signal."""
         return 128 + self.number if code == 128 + signal.SIGINT else code
 
+    def told(self, *, is_step: bool) -> int:
+        """Says what stopped the command; returns its exit code."""
+        self.ignore()
+        from diagnostics.core.console import say
+
+        if not is_step:
+            say(f"interrupted by {self.name}", err=True)
+        return 128 + self.number
+
     def ignore(self) -> None:
         """An impatient second Ctrl-C, during the interpreter's exit, would replace the exit code by a death."""
         for number in STOP_SIGNALS:
@@ -174,6 +196,6 @@ class _Stop:
     def _asked(self, number: int, frame: FrameType | None) -> None:
         if time.monotonic() - self.seen < SECOND_INTERRUPT_S:
             return
-        self.seen, self.number = time.monotonic(), signal.Signals(number)
-        stop_signal.asked(self.number)
+        self.seen = time.monotonic()
+        stop_signal.asked(signal.Signals(number))
         raise KeyboardInterrupt

@@ -402,7 +402,7 @@ class FailingRanks(FakeRanks):
 def fake_machine(**providers: Any) -> Machine:
     """Returns a healthy machine with 16 cores and no GPU; keywords replace providers."""
     healthy: dict[str, Any] = {
-        "gpus": FakeGpus(),
+        "gpus": FailingGpus(),  # as where no driver is installed
         "processes": FakeProcesses(),
         "network": FakeNetwork(),
         "memory": FakeMemory(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from diagnostics.api import guarded
+from diagnostics.api import guarded, leave
 
 if TYPE_CHECKING:
     import click
@@ -15,7 +15,7 @@ EXTRA = ("h5py", "matplotlib", "scipy", "tensorboard", "torch")  # what the extr
 
 def main(*, is_step: bool = False) -> None:
     """Runs `ups`; as a step of the pipeline, which says by itself what has stopped both."""
-    sys.exit(guarded(trainer, "ups", is_step=is_step))
+    leave(guarded(trainer, "ups", is_step=is_step))
 
 
 def trainer() -> click.Group:

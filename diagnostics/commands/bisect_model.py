@@ -224,6 +224,10 @@ def _resume(arguments: Sequence[str], folder: Path) -> str:
     words = list(arguments)
     script = words.index("--script") if "--script" in words else len(words)
     own, rest = [word for word in words[:script] if word != "--resume"], words[script:]
-    if "--report-dir" not in own and not any(word.startswith("--report-dir=") for word in own):
+    for at, word in reversed(list(enumerate(own))):  # where it cannot be written, the folder is another one
+        name, _, value = word.partition("=")
+        if name == "--report-dir" and Path(value or own[at + 1]).absolute() != folder:
+            del own[at : at + (1 if value else 2)]
+    if not any(word.partition("=")[0] == "--report-dir" for word in own):
         own += ["--report-dir", shown_path(folder)]
     return shlex.join(["ups-doctor", "bisect-model", *own, "--resume", *rest])

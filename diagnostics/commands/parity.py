@@ -16,7 +16,7 @@ from diagnostics.argument_types import PathArgument, PrecisionArgument, refuse_u
 from diagnostics.command_folder import ScriptCommand
 from diagnostics.core import redaction
 from diagnostics.core.console import say
-from diagnostics.core.errors import UsageError
+from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.files import new_folder
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.machine.contract import Machine
@@ -182,4 +182,5 @@ def _written(found: Sequence[Parity], options: dict[str, Any], command: str, cod
         folder = new_folder(options["report_dir"], kind="parity")
         return page.write_report(found, folder, command=command, exit_code=code)
     except OSError as error:
-        return f"no report was written: {error.strerror or error} ({options['report_dir']})"
+        refused = from_os_error(error, action="cannot write", path=options["report_dir"])
+        return f"no report was written: {refused.message}"

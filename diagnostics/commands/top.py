@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from pathlib import Path
 import click
 
 from diagnostics.attach.find import find_job
-from diagnostics.core import redaction
+from diagnostics.core import redaction, stop_signal
 from diagnostics.core.console import say, wants_colour, width_of
 from diagnostics.core.errors import DoctorError, UsageError
 from diagnostics.core.files import new_folder
@@ -165,14 +164,31 @@ def _of_command(words: Sequence[str], screen: _Screen) -> int:
         else:
             state = lambda: f"{time.monotonic() - began:.0f} s" if job.poll() is None else ""  # noqa: E731 - one line
             screen.follow(LiveRanks(folder / "record" / "agents"), what, state)
-    except KeyboardInterrupt:  # the terminal sent it to the job's doctor, too, which ends the job and reports
-        with suppress(ProcessLookupError):
-            job.send_signal(2) if os.getpgrp() != os.getpgid(job.pid) else None
-    code = job.wait()
+    except KeyboardInterrupt:
+        _pass_on(job)
+        code = _ended(job)
+        if not (folder / "report.json").is_file():  # its doctor was still starting
+            raise
+    code = _ended(job)
     if screen.once and (folder / "record").is_dir():
         screen.recorded(RunRecord.load(folder / "record"), what)
     _tell(folder)
     return code
+
+
+def _ended(job: subprocess.Popen[bytes]) -> int:
+    """Waits for the job's doctor, which ends the job and reports; returns its exit code."""
+    while True:
+        try:
+            return job.wait()
+        except KeyboardInterrupt:
+            _pass_on(job)
+
+
+def _pass_on(job: subprocess.Popen[bytes]) -> None:
+    """Sends the signal that came to us; where a terminal sent it to both, the job's doctor takes the two for one."""
+    with suppress(ProcessLookupError):
+        job.send_signal(stop_signal.number())
 
 
 def _tell(folder: Path) -> None:

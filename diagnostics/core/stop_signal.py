@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import signal
 
-_asked = [signal.SIGINT]
+_asked: list[signal.Signals] = [signal.SIGINT]
 
 
 def asked(number: signal.Signals) -> None:
     """Remembers the signal."""
     _asked[0] = number
+
+
+def number() -> signal.Signals:
+    """Returns the last one, SIGINT where there was none."""
+    return _asked[0]
 
 
 def interrupted_exit() -> int:

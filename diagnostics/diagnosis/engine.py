@@ -162,11 +162,16 @@ def record_folder(folder: Path) -> Path:
             f"cannot read {folder}: no such file or folder", hint=f"check the spelling: ls {folder.parent}"
         )
     inner = folder / "record"
-    if inner.is_symlink():
+    try:
+        is_link, is_folder = inner.is_symlink(), inner.is_dir()
+    except OSError as error:
+        refused = from_os_error(error, action="cannot read", path=inner)
+        raise UsageError(refused.message, hint=refused.hint) from error
+    if is_link:
         raise DoctorError(
             f"{inner} is a link; a record is read where it lies", hint=f"see where it leads: ls -l {inner}"
         )
-    return inner if inner.is_dir() else folder
+    return inner if is_folder else folder
 
 
 def job_from_record(record: RunRecord, *, ended: bool = True) -> Job:

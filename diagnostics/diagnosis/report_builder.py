@@ -91,7 +91,7 @@ def build_report(
         sources=_excerpts(state, locations),
         stacks=stack_groups(state),
         standing=stalled_rows(state, decision.outcome),
-        notes=(*decision.notes, *_shortened(decision.handled), *_notes(job)),
+        notes=(*decision.notes, *_shortened(decision.handled), *_notes(job, record)),
         not_captured=_not_captured(record, (*troubles, *undrawn)),
         repeat=shlex.join(["ups-doctor", "run", "--", *job.facts.command]) if job.facts.command else "",
         trace=trace,
@@ -184,7 +184,7 @@ def _environment(job: Job) -> dict[str, str]:
     return {**facts, **dict(sorted(job.facts.variables.items()))}
 
 
-def _notes(job: Job) -> list[str]:
+def _notes(job: Job, record: RunRecord) -> list[str]:
     notes = [*past_stalls(job), *filter(None, [unseen_note(job)])]
     restarts = max((process.restart for process in job.ranks), default=0)
     if restarts:
@@ -192,7 +192,9 @@ def _notes(job: Job) -> list[str]:
             f"the ranks were started again {restarts} time{'s' if restarts > 1 else ''}; the last start counts"
         )
     if job.facts.ended_by == "unknown":
-        notes.append("the doctor was ended before the job: how it went on is known from what the ranks wrote only")
+        refused = next((one.reason for one in record.unreadable if one.name == "job.json"), "")
+        why = f"what the doctor wrote cannot be used ({refused})" if refused else "the doctor was ended before the job"
+        notes.append(f"{why}: how it went on is known from what the ranks wrote only")
     return notes
 
 

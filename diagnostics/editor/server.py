@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
+import select
+import signal
 import sys
 import threading
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types
 from pygls import uris
@@ -24,10 +28,52 @@ NAME = "ups-doctor"
 
 
 def serve() -> None:
-    """Speaks with an editor over stdin and stdout until it says exit or goes away."""
+    """Speaks with an editor over stdin and stdout until it says exit or goes away.
+
+    Raises KeyboardInterrupt where a signal asked to stop: pygls keeps it to itself.
+    """
     # A copy: pygls closes what it writes to, and the command line still flushes the process's own.
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb", closefd=True) as out:
-        made().start_io(sys.stdin.buffer, out)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb", closefd=True) as out, UntilSignal(sys.stdin.fileno()) as given:
+        reader = io.BufferedReader(given)  # closes what it reads from when it goes
+        made().start_io(reader, out)
+        if given.is_stopped():
+            raise KeyboardInterrupt
+
+
+class UntilSignal(io.RawIOBase):
+    """Reads a descriptor; a signal that the command line hears is its end.
+
+    The thread that waits for the editor's next message is one that pygls waits for: it has to be woken.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._woken, self._wakeup = os.pipe()
+        os.set_blocking(self._wakeup, False)
+        self._before = signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def is_stopped(self) -> bool:
+        """Whether a signal came."""
+        return bool(select.select([self._woken], [], [], 0)[0])
+
+    def readinto(self, buffer: Any) -> int:
+        """Waits for what is there to be read, or for a signal; returns 0 at the end."""
+        select.select([self._fd, self._woken], [], [])
+        data = b"" if self.is_stopped() else os.read(self._fd, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Gives back what wakes, and leaves the descriptor open."""
+        if not self.closed:
+            super().close()
+            signal.set_wakeup_fd(self._before)
+            os.close(self._woken)
+            os.close(self._wakeup)
 
 
 def made() -> LanguageServer:

@@ -6,12 +6,14 @@ One that ended before by itself is diagnosed as any other: why it failed is more
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from diagnostics.core import stop_signal
 from diagnostics.core.errors import DoctorError
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.diagnosis.with_deadline import Haste, diagnose_in_time
@@ -63,6 +65,7 @@ def measured_run(command: Sequence[str], folder: Path | None, enough: EndWishes,
         ended_by = watch.file.facts().ended_by
         report = _report(place.folder, signals) if ended_by not in (MEASURED, "interrupt") else None
     if ended_by == "interrupt":
+        stop_signal.asked(signals.asked or signal.SIGINT)  # it came here and not to the command line
         raise KeyboardInterrupt
     return MeasuredRun(folder=place.folder, failed=report if report and report.outcome in FAILED else None)
 

@@ -43,6 +43,7 @@ class SignalInbox:
         self._before: dict[int, Any] = {}
         self._before_fd = -1
         self._seen: list[signal.Signals] = []  # read and not taken yet
+        self.asked: signal.Signals | None = None  # the first that asked to stop
         self.end_by_s: float | None = None  # time.monotonic(); None while there is no haste
 
     def __enter__(self) -> SignalInbox:
@@ -89,9 +90,11 @@ class SignalInbox:
 
     def _read(self) -> None:
         try:
-            self._seen += [signal.Signals(number) for number in os.read(self.fd, 4096) if number < signal.SIGRTMIN]
+            new = [signal.Signals(number) for number in os.read(self.fd, 4096) if number < signal.SIGRTMIN]
         except BlockingIOError:
             return
+        self._seen += new
+        self.asked = self.asked or next((number for number in new if number in INTERRUPTS), None)
 
 
 def _noted(number: int, frame: FrameType | None) -> None:

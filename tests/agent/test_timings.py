@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import time
+
 import pytest
 
+from diagnostics.agent.torch_hooks.collection_times import CollectionTimes
 from diagnostics.record.step_timings import Phase
 
 LOOP = """
@@ -156,3 +160,45 @@ def test_another_thread_and_a_forked_child_are_followed_and_waiting_for_ranks_is
         assert step.evaluated
         assert min(step.of(Phase.COLLECTIVE), step.of(Phase.EVALUATION), step.gc_s) > 0
     assert parent.timings.gc_count >= 7
+
+
+SIGNALLED = """
+import gc, signal
+import torch
+
+def stop(number, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, stop)
+kept = [[number] for number in range(3_000_000)]
+gc.collect()
+signal.setitimer(signal.ITIMER_REAL, 0.02)
+try:
+    gc.collect()  # takes longer than that
+    signal.pause()
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+def test_a_signal_that_comes_during_a_garbage_collection_reaches_the_program(watch):
+    run = watch(SIGNALLED)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "heard\n", "")
+
+
+def test_collections_are_counted_and_timed_also_where_nobody_asks_for_long():
+    found = CollectionTimes()
+    found.begin()
+    try:
+        began = time.monotonic_ns()
+        for _ in range(20):
+            gc.collect()
+        took = time.monotonic_ns() - began
+        found.read()
+        assert (found.count, 0 < found.ns <= took) == (20, True)
+        for _ in range(20_000):
+            gc.collect(0)
+        found.read()
+        assert 20 + 16_384 - 1 <= found.count <= 20 + 16_384 + 1
+    finally:
+        gc.callbacks.remove(found._callback)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from diagnostics.bisection.tries.side_effects import FolderState
 from diagnostics.cli import doctor
+from diagnostics.commands.bisect_model import _resume
 from diagnostics.core.errors import UsageError
 
 FAILING = """\
@@ -97,6 +100,35 @@ def test_a_model_that_cannot_be_called_is_wrong_use(folder: Path) -> None:
         "error: Net.forward takes (x)",
         "  add --inputs module:make_batch, which returns a tensor, a tuple (args) or a dict (keywords)",
     ]
+    assert [path.name for path in folder.glob("reports/*")] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "said"),
+    [
+        (
+            ["own:make"],
+            "import nothere\n",
+            "own:make: importing own raised ModuleNotFoundError at own.py:1: No module",
+        ),
+        (
+            ["own.py:make"],
+            "raise ValueError('no')\n",
+            "own.py:make: importing own.py raised ValueError at own.py:1: no",
+        ),
+        (["own:make"], "def make(: 1\n", "own:make: importing own raised SyntaxError: invalid syntax (own.py, line 1)"),
+        (
+            ["net:Net", "--inputs", "own:batch"],
+            "1 / 0\n",
+            "own:batch: importing own raised ZeroDivisionError at own.py:1",
+        ),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_wrong_use(folder: Path, words: list[str], text: str, said: str) -> None:
+    (folder / "own.py").write_text(text)
+    result = ran(folder, *words)
+    told = next(line for line in result.stderr.splitlines() if line.startswith("error: "))
+    assert (result.returncode, result.stdout, told[: len(said) + 7]) == (2, "", f"error: {said}")
     assert [path.name for path in folder.glob("reports/*")] == []
 
 
@@ -212,3 +244,38 @@ def test_a_script_that_dies_once_and_not_again_is_no_finding(folder: Path) -> No
     assert (result.returncode, result.stdout) == (2, "")
     assert "train.py ended with exit code 1 before a model was given a batch: no data yet" in result.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["net.py", "ran", "train.py"]
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["net:Net", "--report-dir", "found"], "net:Net --report-dir found --resume"),
+        (["net:Net", "--report-dir=found"], "net:Net --report-dir=found --resume"),
+        (["net:Net", "--report-dir", "read-only/a"], "net:Net --report-dir found --resume"),
+        (["--report-dir=read-only/a", "net:Net"], "net:Net --report-dir found --resume"),
+        (["net:Net", "--script", "t.py", "--report-dir", "its"], "net:Net --report-dir found --resume --script t.py "),
+    ],
+)
+def test_the_command_that_goes_on_names_the_folder_that_was_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], shown: str
+) -> None:
+    monkeypatch.chdir(folder)
+    assert _resume(words, folder / "found").startswith(f"ups-doctor bisect-model {shown}")
+
+
+def test_a_folder_that_may_not_be_entered_and_our_own_log_are_no_files_of_the_first_try(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "own.log").touch()
+    monkeypatch.setattr("pathlib.Path.is_file", _refused)  # as of a folder of another user
+    with (folder / "own.log").open("w") as log:
+        monkeypatch.setattr("os.fstat", lambda fd, real=os.fstat: real(log.fileno() if fd == 2 else fd))
+        before = FolderState(folder, but=folder / "reports")
+        log.write("a line\n")
+        log.flush()
+        (folder / "of the model.txt").touch()
+        assert before.written() == ("of the model.txt",)
+
+
+def _refused(path: Path) -> bool:
+    raise PermissionError(13, "Permission denied", str(path))

@@ -296,6 +296,20 @@ def test_ctrl_c_while_a_command_is_loaded_is_told_too(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == "interrupted by Ctrl-C\n"
 
 
+def test_what_a_library_raises_while_ctrl_c_goes_through_it_is_told_as_ctrl_c(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def load() -> click.Command:
+        frames: list[str] = []
+        try:
+            raise KeyboardInterrupt
+        finally:
+            frames[0].encode()  # as a writer of pictures that has none yet
+
+    assert guarded(load, "loading", []) == 130
+    assert capsys.readouterr().err == "interrupted by Ctrl-C\n"
+
+
 def test_a_step_of_another_command_leaves_it_to_that_one_to_say_what_stopped_both(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

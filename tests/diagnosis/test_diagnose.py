@@ -113,6 +113,11 @@ def test_a_record_that_only_agents_wrote_gives_culprit_victim_and_line(tmp_path:
     written = json.loads((tmp_path / "report" / "report.json").read_text())
     assert (written["schema"], written["failure_class"], written["location"]) == (1, "python-exception", "train.py:6")
     assert (tmp_path / "report" / "report.md").read_text().startswith("# Run report\n")
+    left = ": how it went on is known from what the ranks wrote only"
+    assert f"the doctor was ended before the job{left}" in report.notes
+    (record / "job.json").write_text('{"processes"')
+    why = "what the doctor wrote cannot be used (Expecting ':' delimiter: line 1 column 13 (char 12))"
+    assert why + left in diagnose(tmp_path / "report").notes
 
 
 def test_the_log_of_torchrun_alone_gives_the_same_at_most_likely(job: Path) -> None:
@@ -236,6 +241,15 @@ def test_no_link_out_of_a_record_is_followed(tmp_path: Path) -> None:
     (tmp_path / "linked" / "record").symlink_to(outside)
     with pytest.raises(DoctorError, match="is a link"):
         record_folder(tmp_path / "linked")
+
+
+def test_a_folder_that_may_not_be_entered_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("pathlib.Path.is_symlink", refused)
+    with pytest.raises(UsageError, match=r"cannot read .*/record: permission denied"):
+        examine(tmp_path)
 
 
 def test_a_folder_that_is_not_there_is_wrong_use(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -171,3 +173,29 @@ def test_the_server_ends_when_the_editor_is_gone(editor: Editor) -> None:
     editor.server.stdin.close()
     editor.server.stdin = None
     editor.server.wait(timeout=30)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_server_while_it_waits_for_the_editor(
+    editor: Editor, number: signal.Signals, code: int
+) -> None:
+    editor.server.send_signal(number)
+    assert editor.server.wait(20) == code
+
+
+def test_ctrl_c_ends_a_server_to_which_nobody_speaks(tmp_path: Path) -> None:
+    server = Editor(tmp_path).server
+    assert server.stdin is not None
+    listening = 1 << (signal.SIGTERM - 1)
+    until = time.monotonic() + 20
+    while not _caught(server.pid) & listening and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(1.0)  # it imports, then waits for a message
+    server.send_signal(signal.SIGINT)
+    _, said = server.communicate(timeout=20)
+    assert (server.returncode, said.decode().strip()) == (130, "interrupted by Ctrl-C")
+
+
+def _caught(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt")), 16)

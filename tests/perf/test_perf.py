@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import made_steps as made
@@ -142,6 +144,23 @@ def test_a_command_is_run_until_it_is_measured_and_asked_again_later(tmp_path: P
     again = perf(tmp_path, "out", "--json")
     assert (again.returncode, json.loads(again.stdout)) == (0, told)
     assert (tmp_path / "out" / "perf.md").read_text().startswith("# Why it is not N times as fast\n")
+
+
+@pytest.mark.parametrize(("number", "code", "name"), [(signal.SIGINT, 130, "Ctrl-C"), (signal.SIGTERM, 143, "SIGTERM")])
+def test_who_ends_it_before_it_is_measured_is_told_which_signal_it_was(
+    tmp_path: Path, number: signal.Signals, code: int, name: str
+) -> None:
+    job = "import time; open('begun', 'w').close(); time.sleep(600)"
+    doctor = str(Path(sys.executable).with_name("ups-doctor"))
+    running = subprocess.Popen(
+        [doctor, "perf", "--", sys.executable, "-c", job], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    until = time.monotonic() + 60
+    while not (tmp_path / "begun").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    running.send_signal(number)
+    _, said = running.communicate(timeout=60)
+    assert (running.returncode, said.splitlines()[-1]) == (code, f"interrupted by {name}")
 
 
 def test_a_command_that_is_not_there_gives_the_code_of_a_shell(tmp_path: Path) -> None:

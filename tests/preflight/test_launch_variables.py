@@ -17,9 +17,12 @@ from diagnostics.preflight.rendezvous import torchrun_spawns_ranks
 ZOO = Path(__file__).parent.parent / "zoo"
 
 
-def findings_of(fault: str, folder: Path) -> tuple[Finding, ...]:
+def findings_of(fault: str, folder: Path, first: str = "") -> tuple[Finding, ...]:
     launcher = folder / "torchrun"
-    launcher.write_text(f"#!{sys.executable}\n" + (ZOO / "careless_launcher.py").read_text())
+    launcher.write_text(
+        f"#!{sys.executable}\n"
+        + (ZOO / "careless_launcher.py").read_text().replace("import os\n", f"import os\n{first}", 1)
+    )
     launcher.chmod(0o755)
     job = JobDescription(module="m", config=Path("c.yaml"), env={"HF_HOME": "/data/hub", "FAULT": fault})
     config = preflight_config(folder, script=(str(launcher), "--nproc-per-node=2", "train.py"), job=job)
@@ -69,3 +72,14 @@ def test_two_ranks_with_the_same_number_are_named(tmp_path: Path) -> None:
     findings = findings_of("same rank twice", tmp_path)
     source = findings[0].evidence[0].source
     assert told(findings) == lost("RANK", "the ranks", "['0', '0']", "0 to 1, each once", source)
+
+
+def test_what_a_launcher_leaves_in_the_temporary_folder_goes_with_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    assert findings_of("none", tmp_path, "import tempfile; tempfile.mkdtemp(prefix='torchelastic_')\n") == ()
+    assert list(temporary.iterdir()) == []

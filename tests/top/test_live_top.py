@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -134,6 +135,44 @@ def test_ctrl_c_ends_the_job_and_the_headline_says_that_it_was_interrupted(tmp_p
         assert found.process.wait(30) == 130
     finally:
         found.close()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_to_the_screen_alone_ends_the_job_too(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    job = "import os, time; open('begun', 'w').write(str(os.getpid())); time.sleep(600)"
+    screen = subprocess.Popen(
+        [*DOCTOR, "top", "--", sys.executable, "-c", job], cwd=tmp_path, stdout=subprocess.PIPE, text=True
+    )
+    begun, until = tmp_path / "begun", time.monotonic() + DEADLINE_S
+    while not (begun.exists() and begun.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    screen.send_signal(number)
+    said, _ = screen.communicate(timeout=30)
+    assert (screen.returncode, "ups-doctor: The job was interrupted." in said) == (code, True)
+    assert not Path(f"/proc/{begun.read_text()}").exists()
+
+
+def test_ctrl_c_before_the_job_has_begun_is_told_and_no_report_that_is_not_there(tmp_path: Path) -> None:
+    blind = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = blind + (
+        "import subprocess\n"
+        "from diagnostics import cli\n"
+        "started = subprocess.Popen\n"
+        "dead = [sys.executable, '-c', 'import os, signal, time; time.sleep(60)']\n"
+        "subprocess.Popen = lambda argv, **more: started(dead if 'run' in argv else argv, **more)\n"
+        "cli.main()\n"
+    )
+    screen = subprocess.Popen(
+        [sys.executable, "-c", code, "top", "--", "true"], cwd=tmp_path, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until = time.monotonic() + DEADLINE_S
+    while not list(tmp_path.glob("reports/*")) and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    screen.send_signal(signal.SIGINT)
+    said, errors = screen.communicate(timeout=30)
+    assert (screen.returncode, said, errors.strip()) == (130, "", "interrupted by Ctrl-C")
 
 
 def test_what_is_no_job_of_the_doctor_is_told_with_what_helps(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,8 @@ def new_file(
     except OSError as error:
         raise from_os_error(error, action="cannot write the data file", path=path) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only disk refuses that of what is not there, too
+            temporary.unlink(missing_ok=True)
 
 
 def field_shapes(found: Equation, samples: int, coordinates: Mapping[str, np.ndarray]) -> dict[str, tuple[int, ...]]:

@@ -9,7 +9,6 @@ waits. No device is ever waited for: on a device these are the times in which th
 from __future__ import annotations
 
 import functools
-import gc
 import os
 import struct
 import sys
@@ -19,6 +18,7 @@ from time import monotonic_ns, thread_time_ns
 from ..imports import when_imported
 from ..patching import replace
 from ..shared import timing_layout as layout
+from .collection_times import CollectionTimes
 
 DYNAMO = "torch._dynamo.utils"
 CHECKPOINTS = "torch.distributed.checkpoint.state_dict_saver"
@@ -34,6 +34,7 @@ class Timings:
         self._agent = agent
         self._stages = None  # the rows of data workers: those of the process that made the loader, also in a worker
         self._loaders = {}  # line and class of a loader -> its number
+        self._collections = CollectionTimes()
         self.loader = 0  # number of the loader that was gone over last
         self.forget()
 
@@ -45,7 +46,8 @@ class Timings:
         self.phase, self.flags = _OTHER, 0
         self._open = []  # phases that open steps of optimizers interrupt
         self._forward_cpu = self._backward_cpu = self._began_cpu = 0
-        self._gc_count = self._gc_ns = self._gc_before = self._gc_since = 0
+        self._collections.forget()
+        self._gc_before = 0
         self.number, self._compiles = 0, 0
         self.since, self._step_cpu = monotonic_ns(), thread_time_ns()
 
@@ -118,12 +120,13 @@ class Timings:
         wall = self.wall
         wall[self.phase] += now - self.since
         self.since = now
+        self._collections.read()
         if self.number and (self._area is not None or self._attach()):
             self._publish(number, now, cpu)
         self.number = number
         self.wall = [0] * _PHASES
         self.flags = self._forward_cpu = self._backward_cpu = 0
-        self._gc_before, self._step_cpu = self._gc_ns, cpu
+        self._gc_before, self._step_cpu = self._collections.ns, cpu
 
     def _begin_in(self, ident, number):
         self.thread, self.phase, self.since, self._open = ident, _OTHER, monotonic_ns(), []
@@ -136,27 +139,23 @@ class Timings:
             self._compiles = dynamo.counters["stats"].get("unique_graphs", 0)
         # Numbers larger than a word are the times of a step that lasted more than an hour.
         wall = [one // 1000 if one < 4_000_000_000_000 else _MOST for one in self.wall]
-        rest = (self._forward_cpu, self._backward_cpu, cpu - self._step_cpu, self._gc_ns - self._gc_before)
+        rest = (self._forward_cpu, self._backward_cpu, cpu - self._step_cpu, self._collections.ns - self._gc_before)
         rest = [min(max(0, one) // 1000, _MOST) for one in rest]
         at = layout.RING_OFFSET + number % layout.STEP_SLOTS * layout.STEP_BYTES
         area, words = self._area, self._words
         _STEP.pack_into(area, at, 0, 0, now, *wall, *rest, self._compiles, self.flags)
         struct.pack_into("<I", area, at, number & _MOST)
         words[layout.STEPS] = number
-        words[layout.GC_COUNT], words[layout.GC_NS] = self._gc_count, self._gc_ns
+        words[layout.GC_COUNT], words[layout.GC_NS] = self._collections.count, self._collections.ns
         words[layout.COMPILES] = self._compiles
         cuda = sys.modules.get("torch.cuda")
         if not words[layout.THREADS] or not number % _RARELY:
             words[layout.THREADS], words[layout.CPUS] = _threads_and_cpus()
         words[layout.FLAGS] = layout.FLAG_DEVICE if cuda is not None and cuda.is_initialized() else 0
 
-    def collected(self, phase, info, now=monotonic_ns):  # at the end of the interpreter no global is left
-        """Garbage collection begins or ends, in whatever thread."""
-        if phase == "start":
-            self._gc_since = now()
-        elif self._gc_since:
-            self._gc_ns += now() - self._gc_since
-            self._gc_count, self._gc_since = self._gc_count + 1, 0
+    def count_collections(self):
+        """Counts the garbage collections of all threads from now on."""
+        self._collections.begin()
 
     def loader_begins(self, key):
         """A loader is gone over, and its workers are about to be started. Never raises."""
@@ -221,7 +220,7 @@ def watch(agent):
     """Makes the clock of this process, which the other hooks switch."""
     timings = agent.timings = Timings(agent)
     agent.at_fork.append(timings.forget)
-    gc.callbacks.append(timings.collected)
+    timings.count_collections()
     when_imported(CHECKPOINTS, lambda: _watch_checkpoints(timings))
     _watch_threads(agent)
 

@@ -28,6 +28,7 @@ from diagnostics.record.stacks import FaulthandlerLog
 OURS = (str(CHILDREN), str(AGENT))
 _FOLDERS = tuple(f"{folder}/" for folder in OURS)
 
+IMPORT = PHASES[0]
 SAME_TIME_S = 0.05  # ranks that end this close to each other ended at once: the lower one is named
 NO_MEMORY = re.compile(
     r"can't allocate memory|cannot allocate memory|std::bad_alloc|out of memory|OutOfMemoryError|^MemoryError",
@@ -220,7 +221,7 @@ def _told(frames: Iterable[Frame]) -> tuple[Frame, ...]:
 def trial_of(case: Configuration, runs: Sequence[RankRun], seconds: float) -> Trial:
     """Returns what one run gave."""
     answers = [run.answer for run in runs if run.answer is not None]
-    refused = next((answer for answer in answers if answer.refusal), None)
+    refused = next((answer for answer in answers if answer.refusal and not _only_here(answer, answers)), None)
     failure = failure_of(runs, cwd=str(Path.cwd())) if refused is None else None
     tree = next((answer.tree for answer in answers if answer.tree), ())
     return Trial(
@@ -233,6 +234,11 @@ def trial_of(case: Configuration, runs: Sequence[RankRun], seconds: float) -> Tr
         tree=tuple(read_node(node) for node in tree),
         torch=answers[0].torch if answers else "",
     )
+
+
+def _only_here(refused: TrialAnswer, answers: Sequence[TrialAnswer]) -> bool:
+    """Returns whether an import that raised in one rank came to its end in another: a failure, and no wrong use."""
+    return refused.error is not None and any(one.finished or one.phase != IMPORT for one in answers)
 
 
 def one_verdict(runs: Sequence[Trial], sought: Failure | None) -> Trial:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from diagnostics.bisection.case import Source
@@ -31,7 +32,10 @@ def what_will_run(source: Source) -> str:
 
 
 class FolderState:
-    """The files of a folder with size and time of change; left out are hidden folders, `but`, and other bisections."""
+    """The files of a folder with size and time of change.
+
+    Left out are hidden folders, `but`, other bisections, and the files into which our own output goes.
+    """
 
     def __init__(self, folder: Path, but: Path) -> None:
         self._folder, self._but = folder, but
@@ -47,6 +51,7 @@ class FolderState:
     def _now(self) -> dict[str, tuple[int, int]] | None:
         """Returns size and time of each file, None where there are too many to look at."""
         found: dict[str, tuple[int, int]] = {}
+        ours = _own_outputs()
         for path in _files(self._folder, self._but):
             if len(found) >= MOST_FILES:
                 return None
@@ -54,8 +59,19 @@ class FolderState:
                 state = path.lstat()
             except OSError:  # gone meanwhile
                 continue
-            found[str(path.relative_to(self._folder))] = (state.st_size, state.st_mtime_ns)
+            if (state.st_dev, state.st_ino) not in ours:
+                found[str(path.relative_to(self._folder))] = (state.st_size, state.st_mtime_ns)
         return found
+
+
+def _own_outputs() -> set[tuple[int, int]]:
+    """Returns device and inode of what stdout and stderr go to, as with `2> log.txt`."""
+    found = set()
+    for fd in (1, 2):
+        with suppress(OSError):  # closed
+            state = os.fstat(fd)
+            found.add((state.st_dev, state.st_ino))
+    return found
 
 
 def written_line(names: Iterable[str]) -> str:
@@ -77,4 +93,4 @@ def _files(folder: Path, but: Path) -> Iterator[Path]:
 
 def _is_left_out(folder: Path, but: Path) -> bool:
     odd = folder.name.startswith(".") or folder.name in NOT_LOOKED_INTO
-    return odd or folder == but or (folder / TRIES).is_file()
+    return odd or folder == but or os.path.isfile(folder / TRIES)  # noqa: PTH113 - pathlib's raises where it may not look

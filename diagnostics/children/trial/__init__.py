@@ -38,5 +38,6 @@ Digests are of all parameters, and given only where ranks must agree on them: ""
 
 A rank ends as the user's own program would: exit code 0 where every phase came to its end (also with "nonfinite"), 1
 where "error" is set, after its traceback (the code of a SystemExit where it is one), 2 where "refusal" is set, with
-that sentence on stderr; anything else: the process died of the model.
+that sentence on stderr; anything else: the process died of the model. Where the user's code raised in its import, both
+are set, and it ends as by the error: nothing was tried where all ranks say so.
 """

@@ -28,21 +28,28 @@ def run(request, rank, world_size):
     try:
         attempt(request, rank, world_size, answer)
     except Refusal as refusal:
-        return refused(answer, refusal)
-    except SystemExit as left:
-        answer.fail(left)
-        return exit_code(left)
+        if refusal.cause is None:
+            return refused(answer, refusal)
+        answer.refuse(refusal)  # what every rank says of an import is wrong use, one rank's alone a failure
+        return failed(answer, refusal.cause)
     except BaseException as error:  # the end of this process's own life: like the interpreter
         if request["settings"]["compile"] and NO_COMPILER in text_of(error):
             return refused(answer, Refusal("torch.compile finds no C++ compiler", "apt-get install g++"))
         if NO_TRAINER in text_of(error):
             hint = "name a factory of a model that does without: module:factory --inputs module:make_batch"
             return refused(answer, Refusal("the training step asks for its Trainer, which only the script has", hint))
-        answer.fail(error)
-        sys.excepthook(type(error), error, error.__traceback__)  # the agent's is the one that records it
-        return 1
+        return failed(answer, error)
     answer.finish()
     return 0
+
+
+def failed(answer, error):
+    """Says what ended the try; returns the exit code that the interpreter would end with."""
+    answer.fail(error)
+    if isinstance(error, SystemExit):
+        return exit_code(error)
+    sys.excepthook(type(error), error, error.__traceback__)  # the agent's is the one that records it
+    return 1
 
 
 def refused(answer, refusal):

@@ -1,8 +1,9 @@
 """A model and a batch that a script's run left in a folder."""
 
 from ..inspection.refusal import Refusal
+from ..inspection.targets import load
 from . import captured
-from .factory_source import calls_of, imported
+from .factory_source import calls_of
 
 
 class Captured:
@@ -15,7 +16,7 @@ class Captured:
     def load(self):
         """Reads what lies in the folder."""
         said(captured.facts, self.folder)
-        self.loaded_inputs = imported(self.inputs) if self.inputs else None
+        self.loaded_inputs = load(self.inputs) if self.inputs else None
 
     def build(self):
         """Returns the model; what its constructor raises is a failure and no refusal."""

@@ -18,8 +18,8 @@ class Factory:
     def load(self):
         """Imports both; code that reads the command line on import finds none."""
         sys.argv = [self.factory.rpartition(":")[0]]
-        self.loaded_factory = imported(self.factory)
-        self.loaded_inputs = imported(self.inputs) if self.inputs else None
+        self.loaded_factory = load(self.factory)
+        self.loaded_inputs = load(self.inputs) if self.inputs else None
 
     def build(self):
         """Returns the model; what the factory raises is a failure and no refusal."""
@@ -53,16 +53,6 @@ def calls_of(model, spec, source, workers, count):
     for args, kwargs in calls:
         check_call(model, type(model).__name__, args, kwargs)
     return calls
-
-
-def imported(spec):
-    """Returns the object that `spec` names; an exception of the user's own code goes on as it is."""
-    try:
-        return load(spec)
-    except Refusal as refusal:
-        if refusal.cause is not None:
-            raise refusal.cause from None
-        raise
 
 
 def refuse_arguments(spec, function):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from diagnostics.core.findings import Evidence, Finding, Fix, Severity
 from diagnostics.machine.contract import Machine
+from diagnostics.machine.facts import MachineError
 from diagnostics.preflight.probe import PreflightConfig, ProbeResult, Stage
 from diagnostics.static.launch_files.launch_line import read_launch_line
 from diagnostics.static.program.source_file import SourceFile
@@ -36,9 +37,16 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     """Returns a finding for each variable that names what is not there."""
     environ = {**machine.environ, **(config.job.env if config.job is not None else {})}
     existing = [card.name for card in machine.network.interfaces()]
-    nccl = config.backend != "gloo" and bool(machine.gpus.devices())  # else nothing reads what NCCL is told
+    nccl = config.backend != "gloo" and _has_gpus(machine)  # else nothing reads what NCCL is told
     findings = [*_exported(environ, config.script or ()), *_interfaces(environ, existing, nccl=nccl)]
     return ProbeResult(title="no variable of the shell stands in the way of the ranks", findings=tuple(findings))
+
+
+def _has_gpus(machine: Machine) -> bool:
+    try:
+        return bool(machine.gpus.devices())
+    except MachineError:  # no driver to ask
+        return False
 
 
 def _exported(environ: dict[str, str], script: Sequence[str]) -> list[Finding]:

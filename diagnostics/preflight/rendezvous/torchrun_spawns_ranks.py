@@ -51,7 +51,9 @@ def probe(machine: Machine, config: PreflightConfig) -> ProbeResult:
     own = {**(config.job.env if config.job else {}), MARKER: "arrived"}
     with tempfile.TemporaryDirectory(prefix="ups-doctor-launch-") as folder:
         argv = [*_launcher(machine, config), str(ECHO), folder, *own]
-        env = {**dict.fromkeys(INHERITED), "OMP_NUM_THREADS": machine.environ.get("OMP_NUM_THREADS", "1"), **own}
+        threads = machine.environ.get("OMP_NUM_THREADS", "1")
+        # torchrun makes a folder for logs in the temporary one, and never removes it.
+        env = {**dict.fromkeys(INHERITED), "OMP_NUM_THREADS": threads, "TMPDIR": folder, **own}
         try:
             child = machine.child.run(argv, deadline_s=config.thresholds.rendezvous_deadline_s, env=env)
         except MachineError as error:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from diagnostics.bisection.case import Configuration, Source
 from diagnostics.bisection.trial import Failure, FailureKind
-from diagnostics.bisection.tries.failures import failure_of, fault_of_ours
+from diagnostics.bisection.tries.failures import failure_of, fault_of_ours, trial_of
 from diagnostics.bisection.tries.rank_runs import RankRun
 from diagnostics.bisection.tries.trial_answers import RankError, TrialAnswer
 from diagnostics.core.frame import Frame
@@ -27,6 +28,8 @@ HEALTHY = RankRun(
     ),
     answer=TrialAnswer(finished=True, gradients="aa", parameters="bb", step=2),
 )
+
+IMPORTING = RankError(type="ValueError", message="boom", frames=(), phase="import")
 
 
 def at(rank: int, seconds: float = 1.0, **end: object) -> RankRun:
@@ -177,3 +180,21 @@ def test_an_exception_of_the_trial_itself_is_no_failure_of_the_model() -> None:
     assert fault_of_ours([ours]) == "ImportError: no stepping"
     assert fault_of_ours([raised(0, "KeyError", "'x'")]).startswith("KeyError: 'x'")
     assert [fault_of_ours([run]) for run in (HEALTHY, crashed(0, LINE), raised(0, "E", "m", LINE))] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("other", "refused"),
+    [
+        (TrialAnswer(phase="import", refusal="net: importing net raised", error=IMPORTING), True),
+        (TrialAnswer(phase="import"), True),  # ended while it still imported
+        (TrialAnswer(phase="construct"), False),
+        (TrialAnswer(finished=True), False),
+    ],
+)
+def test_an_import_that_raises_is_wrong_use_unless_another_rank_came_through_it(
+    other: TrialAnswer, refused: bool
+) -> None:
+    one = TrialAnswer(phase="import", refusal="net: importing net raised", error=IMPORTING)
+    runs = [replace(at(0, returncode=1), answer=one), replace(at(1, 2.0, signal=9), answer=other)]
+    trial = trial_of(Configuration(source=Source(factory="net:Net")), runs, 1.0)
+    assert (trial.refusal, trial.failure is None) == (("net: importing net raised", True) if refused else ("", False))

@@ -4,13 +4,16 @@ import gzip
 import multiprocessing
 import os
 import pickle
+import subprocess
 import tracemalloc
 
 import h5py
 import numpy as np
 import pytest
 import torch
+from small_disk import disk
 
+from diagnostics.api import DoctorError
 from ups.config import DataConfig, GenerateConfig
 from ups.data.convert import ConvertOptions, convert
 from ups.data.datasets import FrameDataset, PairDataset
@@ -104,6 +107,16 @@ def test_a_file_from_elsewhere_is_never_overwritten(tmp_path):
     recipe = build_recipe("advection1d", 0.4, GenerateConfig())
     with pytest.raises(ConfigError, match="was not made by ups data generate; it is never overwritten"):
         generate(recipe, path, overwrite=True)
+
+
+def test_a_disk_that_nobody_may_write_to_is_told_of_the_file_that_was_wanted(tmp_path):
+    recipe = build_recipe("advection1d", 0.4, GenerateConfig())
+    with disk(tmp_path / "disk", 1 << 24) as small:
+        subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
+        with pytest.raises(
+            DoctorError, match=r"cannot write the data file .*/disk/new.hdf5: the file system is read-only"
+        ):
+            generate(recipe, small / "new.hdf5")
 
 
 def test_bad_files_are_named_with_what_is_wrong(tmp_path):
