@@ -27,7 +27,7 @@ def exchange(x):
     return Exchange.apply(x, sizes(x))
 def reduce_dense(model):
     for one in model.parameters():
-        if one.grad is None or one.expert:  # also
+        if one.grad is None or one.expert:
             continue
         dist.all_reduce(one.grad)  # H1
 def main():

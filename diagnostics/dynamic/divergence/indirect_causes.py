@@ -21,7 +21,7 @@ from diagnostics.static.program.call_graph import Function, last_name
 
 _REGISTERED = 8
 _LOOKED_AT = 2  # innermost levels whose contexts are looked at
-_CUTS = 38  # a graph that ends early on one rank: no proof, and likelier than a test on the way between the two
+_CUTS = HIGHEST - 1  # a graph that ends early on one rank: what stands behind the backward pass decided nothing
 _MOST_CALLERS = 3  # functions between the one that applies a Function and the one that decides
 _SIZES = {"shape", "size", "numel", "nonzero", "any", "all", "sum", "count_nonzero", "item"}
 _FRESH = {"empty", "zeros", "ones", "full", "tensor", "empty_like", "zeros_like", "ones_like", "full_like", "new_empty",
@@ -43,19 +43,23 @@ def indirect_causes(
             yield from _decorators(level)
             if id(taints.program.class_of(level.function)) not in at_work:
                 yield from _registrations(level, taints)
-        yield from _shorter_graphs(own, other, taints)
         for level in own.levels[-_LOOKED_AT:]:
             # Which context is open says nothing by itself, unless it decides whether gradients are reduced.
             quiet = () if _leaves_out_sync(level) else (DATA, ENVIRONMENT)
             yield from (one for one in contexts(level, taints) if one.tainted_by not in quiet)
 
 
-def _shorter_graphs(own: Stack, other: Stack, taints: RankTaint) -> Iterator[DivergencePoint]:
-    """Yields the tests of sizes that leave out a Function in whose backward one rank waits, and the other is not."""
-    kind = next((found for level in own.levels if (found := _function_class(level, taints)) is not None), None)
-    if kind is None or any(_function_class(level, taints) is kind for level in other.levels):
-        return
-    for function in _around(kind, taints):
+def graph_causes(here: SearchTarget, there: SearchTarget, taints: RankTaint) -> Iterator[DivergencePoint]:
+    """Yields the tests of sizes that leave out a Function in whose backward one rank waits, and the other is not.
+
+    Which of them did is not known: nothing is recorded of what a graph holds.
+    """
+    kinds = [{id(one): one for level in goal.stack.levels if (one := _function_class(level, taints)) is not None}
+             for goal in (here, there)]  # fmt: skip
+    kind = next(
+        (one for key, one in (*kinds[0].items(), *kinds[1].items()) if (key in kinds[0]) != (key in kinds[1])), None
+    )
+    for function in _around(kind, taints) if kind is not None else ():
         for node in function.nodes_of(ast.If):
             if isinstance(node, ast.If) and _asks_size(node.test) and any(map(_is_cut, (*node.body, *node.orelse))):
                 taint = taints.of(node.test, function) or Taint(DATA, function.file, node.test.lineno, function.name)

@@ -21,7 +21,7 @@ from diagnostics.dynamic.divergence.divergence import (
     ProgramPoint,
     StatementKind,
 )
-from diagnostics.dynamic.divergence.indirect_causes import indirect_causes, library_call
+from diagnostics.dynamic.divergence.indirect_causes import graph_causes, indirect_causes, library_call
 from diagnostics.dynamic.divergence.loop_turns import loop_lines, may_end_a_round
 from diagnostics.dynamic.divergence.path_search import FAR, PathSearch
 from diagnostics.dynamic.divergence.same_site import dispatch_causes, same_site_causes, unlike_arguments
@@ -92,7 +92,9 @@ def _all_points(
                 found += [*indirect_causes(here, there, taints, start), *_raising(found, parting, program)]
                 found += dispatch_causes(here, there, taints)
                 earlier = list(skipped_iterations(start, taints)) if start is not None and not _explains(found) else []
-                if earlier or not blocked:
+                graphs = list(graph_causes(here, there, taints))
+                found += graphs
+                if earlier or graphs or not blocked:
                     found = [replace(one, score=_unsure(one.score)) for one in (*found, *earlier)]
                 return _best_first(found, here)
     return _best_first([*by_library, *indirect_causes(here, there, taints, start)], here)
