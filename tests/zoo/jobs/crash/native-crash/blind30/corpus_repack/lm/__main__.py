@@ -1,0 +1,3 @@
+from lm.train import main
+
+main()

@@ -1,0 +1,4 @@
+from .dqn import DQN
+from .memory import ReplayMemory
+
+__all__ = ["DQN", "ReplayMemory"]
