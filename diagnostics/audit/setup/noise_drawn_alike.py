@@ -42,7 +42,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A172"
 NAME = "noise-drawn-alike"
 SEVERITY = Severity.WARNING
-RUN_CLASS, RUN_WHEN = "rng-collision", "several"
+RUN_CLASS, RUN_WHEN = "rng-collision", "ranks"
 WORDS = ("Generator", "default_rng", "RandomState", "manual_seed", "set_seed", "seed_everything")
 CHECKLIST = "each rank draws noise of its own"
 
