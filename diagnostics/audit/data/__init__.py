@@ -1,1 +1,1 @@
-"""Rules A176 to A189 and A349: how data is split, ordered, numbered, labelled and augmented; lists that runs are of."""
+"""Rules A176 to A189, A349 and A527: how data is split, ordered, numbered, labelled, augmented; lists of runs."""

@@ -104,9 +104,9 @@ def _of_call(call: ast.Call, function: Function, at: At, project: Project) -> It
 def _of_name(name: ast.Name, function: Function, at: At, project: Project) -> Iterator[Way]:
     scope: Function | None = function
     while scope is not None:
-        bound = list(_bound(name.id, scope))
-        if bound:
-            yield from ((value, scope, at if part is None else part) for value, part in bound)
+        made = list(bound(name.id, scope))
+        if made:
+            yield from ((value, scope, at if part is None else part) for value, part in made)
             return
         if name.id in scope.parameters:
             yield from ((value, where, at) for value, where in list(project.arguments(name.id, scope))[:_MOST])
@@ -123,12 +123,12 @@ def _of_attribute(value: ast.Attribute, function: Function, at: At, project: Pro
     for one in (kind, *project.bases(kind)) if kind is not None else ():
         for method in project.functions_seeing(one):
             yield from ((made, method, at if part is None else part)
-                        for made, part in _bound(f"self.{value.attr}", method))  # fmt: skip
+                        for made, part in bound(f"self.{value.attr}", method))  # fmt: skip
     if kind is None:
         yield from ((made, where, at) for made, where in project.attribute_values(value, function)[:_MOST])
 
 
-def _bound(text: str, function: Function) -> Iterator[tuple[ast.expr, At]]:
+def bound(text: str, function: Function) -> Iterator[tuple[ast.expr, At]]:
     """Yields (value, part of it) of what a name or attribute is set to in a function, and what is put into it."""
     for node in function.nodes_of((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Call)):
         if isinstance(node, ast.Call):
