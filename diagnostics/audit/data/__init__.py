@@ -1,1 +1,1 @@
-"""Rules A176 to A189, A349 and A527: how data is split, ordered, numbered, labelled, augmented; lists of runs."""
+"""Rules A176 to A189: how data is split, ordered, numbered and labelled, and the lists that runs are made of."""
