@@ -1,7 +1,8 @@
 """A loss over gathered features whose gradient does not come back.
 
 What it does: flags all_gather and all_gather_into_tensor of features in a loss, in a program that trains, where the
-rank's own part is not put back into the list and no autograd-aware gather is used.
+rank's own part is not put back into the list and no autograd-aware gather is used; also where helpers hand it on in
+lists, tuples or dicts.
 
 Why it matters: all_gather copies numbers, and what it gives has no graph. The loss falls for a while or not at all: the
 gradient of the gathered features is zero, or backward raises that nothing requires a gradient.

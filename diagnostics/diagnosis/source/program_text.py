@@ -2,7 +2,8 @@
 
 What it does: asks the rules of `ups-doctor audit` that have a RUN_CLASS about the Python files that a training job ran.
 These are about what leaves no trace on the host: which samples a split takes, what a schedule counts, which state a
-checkpoint lacks. Told where some rank trained, and, of rules about runs that go on, where a state was read.
+checkpoint lacks. Told where some rank trained; of rules about runs that go on, where a state was read, and of those
+about what ranks do to each other, where there were several. Left alone: classes and functions that no file names.
 
 Why it matters: nothing failed and every number looks possible, so nobody looks again. What was measured comes first:
 this is left out where anything else is known of the same ranks. It is likely at most, since a text is no measurement.
