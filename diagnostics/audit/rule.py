@@ -14,7 +14,7 @@ A rule is one file in a folder of `audit/` with
     RUN_CLASS = "wrong-loss"            optional, for what leaves no print on the host: what a watched run that ended
                                         well is said to be where this is found in its source
     RUN_WHEN = "resumed"                optional: and only where that run read a state before its first step; "several":
-                                        where it did, or had several ranks
+                                        where it did, or had several ranks; "ranks": where it had several
     def check(file: ProjectFile, project: Project) -> Iterator[Violation]
 Its docstring is its documentation: what it does, why it matters, Bad, Good, what it cannot see. A rule reads `file` and
 asks `project` about other files; it touches no disk. It yields nothing where nothing supports it; where it cannot

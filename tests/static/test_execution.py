@@ -229,3 +229,29 @@ def test_an_operator_of_a_class_of_the_project_is_called(run: Run) -> None:
 def test_a_filter_that_nothing_decides_may_let_nothing_through(run: Run) -> None:
     text = "failed = [one for one in DataLoader([1]) if one]\nif failed:\n    raise ValueError\ndist.barrier()\n"
     assert "torch.distributed.barrier" in names(run(text))
+
+
+def test_what_next_gets_of_a_generator_is_what_it_yields_and_it_is_run_once(run: Run) -> None:
+    text = (
+        "def endless(loader, sampler):\n    epoch = 0\n    while True:\n        sampler.set_epoch(epoch)\n"
+        "        yield from loader\n        epoch += 1\n"
+        "batches = endless(DataLoader([1]), torch.ones(2))\n"
+        "for step in range(50):\n    print(next(batches))\n    print(next(batches))\n"
+    )
+    found = run(text)
+    first, second = (one.args[0] for one in found.named("print"))
+    assert first is second
+    assert isinstance(first, Made)
+    assert (first.name, told(first.owner)) == ("item", "torch.utils.data.DataLoader")
+    assert len(list(found.named(".set_epoch"))) == 1
+
+
+def test_what_the_forward_of_a_model_gives_is_known_beside_what_its_call_gives(run: Run) -> None:
+    text = (
+        "class Net(torch.nn.Module):\n    def forward(self, x):\n        return torch.randn_like(x)\n"
+        "loss = torch.nn.parallel.DistributedDataParallel(Net())(torch.ones(3))\nloss.backward()\n"
+    )
+    found = run(text)
+    loss = only(found, ".backward").owner
+    assert told(loss) == "()"
+    assert told(found.forwards[id(loss)][1]) == "torch.randn_like"

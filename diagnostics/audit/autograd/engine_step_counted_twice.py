@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A321"
 NAME = "engine-step-counted-twice"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "wrong-schedule"
 WORDS = ("step",)
 CHECKLIST = "an engine that accumulates by itself is stepped with each micro-batch"
 

@@ -48,6 +48,7 @@ from diagnostics.static.torch_code.gradient_accumulation import (
 CODE = "A311"
 NAME = "step-without-sync"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "gradients-not-synchronised", "ranks"
 WORDS = ("no_sync", "backward")
 _DEPTH = 4
 CHECKLIST = "gradients are averaged in the round before the step"

@@ -36,6 +36,7 @@ from diagnostics.static.torch_code.training_loops import innermost_loop
 CODE = "A332"
 NAME = "sync-flag-behind-forward"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "gradients-not-synchronised", "ranks"
 WORDS = ("require_backward_grad_sync",)
 CHECKLIST = "whether gradients are averaged is decided before forward"
 _FLAG = "require_backward_grad_sync"

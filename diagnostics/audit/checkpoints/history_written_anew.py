@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A428"
 NAME = "history-written-anew"
 SEVERITY = Severity.WARNING
+RUN_CLASS, RUN_WHEN = "state-not-kept", "resumed"
 WORDS = ("open",)
 CHECKLIST = "a run that goes on keeps the history of the one before it"
 _LOGS = re.compile(r"log|stat|histor|metric|curve|csv|record", re.IGNORECASE)

@@ -1,7 +1,8 @@
 """A loss over gathered features whose gradient does not come back.
 
 What it does: flags all_gather and all_gather_into_tensor of features in a loss, in a program that trains, where the
-rank's own part is not put back into the list and no autograd-aware gather is used.
+rank's own part is not put back into the list and no autograd-aware gather is used; also where helpers hand it on in
+lists, tuples or dicts.
 
 Why it matters: all_gather copies numbers, and what it gives has no graph. The loss falls for a while or not at all: the
 gradient of the gathered features is zero, or backward raises that nothing requires a gradient.
@@ -52,6 +53,9 @@ _PLAIN = frozenset(
 )
 _OF_LOSS = re.compile(r"loss|criterion|contrastive|info_?nce|(?:^|_)nce(?:_|$)", re.IGNORECASE)
 _NUMBERS = frozenset(["item", "tolist", "numpy", "int", "float", "len", "numel", "argmax", "loads", "detach"])
+_UNLEARNED = re.compile(r"label|target|mask|ind(?:ex|ices)|length|count|(?:^|_)ids?$", re.IGNORECASE)
+_JOINS = frozenset(["cat", "concat", "concatenate", "stack", "vstack"])
+_PUTS = frozenset(["append", "extend", "insert"])
 _ROUNDS = 2
 
 
@@ -103,7 +107,7 @@ def _keeps_gradient(one: CollectiveCallSite, project: Project) -> bool:
     return any(
         isinstance(node, (ast.List, ast.BinOp)) and ast.unparse(given) in ast.unparse(node)
         for call in one.function.nodes_of(ast.Call)
-        if isinstance(call, ast.Call) and last_name(call.func) in ("cat", "concat", "concatenate", "stack", "vstack")
+        if isinstance(call, ast.Call) and last_name(call.func) in _JOINS
         for node in call.args
     )
 
@@ -153,14 +157,17 @@ def _used(names: set[str], function: Function, project: Project, rounds: int) ->
     if rounds < 0 or not names:
         return None
     for _ in range(3):
-        for node in function.nodes_of(ast.Assign):
-            if isinstance(node, ast.Assign) and _reads(node.value, names):
-                names |= {one.id for target in node.targets for one in walk(target) if isinstance(one, ast.Name)}
+        names |= {one for node in function.nodes_of((ast.Assign, ast.AugAssign, ast.Call)) for one in _set(node, names)}
+    if any(_is_put_back(node, names) for node in function.nodes_of((ast.Assign, ast.Call))):
+        return None
     for node in function.nodes_of((ast.Assign, ast.Return, ast.Call)):
         value = node if isinstance(node, ast.Call) else getattr(node, "value", None)
         if not isinstance(value, ast.Call) or not _reads(value, names):
             continue
-        of_loss = _OF_LOSS.search(last_name(value.func)) or last_name(value.func) == "cross_entropy"
+        crossed = last_name(value.func) == "cross_entropy"  # of its first argument, the second one are labels
+        if crossed and value.args and not _reads(value.args[0], names):
+            continue
+        of_loss = _OF_LOSS.search(last_name(value.func)) or crossed
         named = isinstance(node, ast.Assign) and LOSS_NAME.search(ast.unparse(node.targets[0]))
         if (of_loss or named) and not _is_off(node, function, project):
             return value, function
@@ -170,16 +177,49 @@ def _used(names: set[str], function: Function, project: Project, rounds: int) ->
     return None
 
 
+def _set(node: ast.AST, names: set[str]) -> Iterator[str]:
+    """Yields the names that a statement gives what is computed from some others, also lists that it is put into."""
+    if isinstance(node, ast.Call):
+        puts = (
+            isinstance(node.func, ast.Attribute) and node.func.attr in _PUTS and isinstance(node.func.value, ast.Name)
+        )
+        if puts and any(_reads(one, names) for one in node.args):
+            yield node.func.value.id  # type: ignore[attr-defined]
+        return
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    if _reads(node.value, names):  # type: ignore[attr-defined] # an assignment
+        yield from (one.id for target in targets if target for one in walk(target) if isinstance(one, ast.Name))
+
+
+def _is_put_back(node: ast.AST, names: set[str]) -> bool:
+    """Whether rows that were not gathered are put among those that were: `everyone[first:last] = own`, or by cat."""
+    if isinstance(node, ast.Call):
+        parts = node.args[0].elts if node.args and isinstance(node.args[0], (ast.List, ast.Tuple)) else []
+        gathered = [_reads(one, names) for one in parts]
+        return last_name(node.func) in _JOINS and any(gathered) and not all(gathered)
+    if not isinstance(node, ast.Assign) or _reads(node.value, names) or isinstance(node.value, ast.Call):
+        return False
+    rows = [one for one in node.targets if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name)]
+    into = any(one.value.id in names for one in rows)  # type: ignore[attr-defined]
+    return into and any(isinstance(one, ast.Name) for one in walk(node.value))
+
+
 def _used_by_callers(function: Function, project: Project, rounds: int) -> tuple[ast.AST, Function] | None:
     for call, caller in project.callers(function)[:6]:
-        if _is_off(call, caller, project):
+        given = [*call.args, *(one.value for one in call.keywords)]
+        cut = any(
+            isinstance(node, ast.Attribute) and node.attr in ("detach", "data") for one in given for node in walk(one)
+        )
+        if cut or (given and all(_UNLEARNED.search(last_name(one)) for one in given)) or _is_off(call, caller, project):
             continue
         names = {
             name
             for name, values in caller.assigned.items()
-            if any(node is call for value in values for node in walk(value))
+            if not _UNLEARNED.search(name) and any(node is call for value in values for node in walk(value))
         }
-        found = _used(names, caller, project, rounds - 1)
+        returned = any(node is call for one in caller.nodes_of(ast.Return) for node in walk(one))
+        found = _used_by_callers(caller, project, rounds - 1) if returned and rounds else None
+        found = found or _used(names, caller, project, rounds - 1)
         if found is not None:
             return found
     return None

@@ -37,6 +37,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A117"
 NAME = "changed-on-one-rank"
 SEVERITY = Severity.WARNING
+RUN_CLASS, RUN_WHEN = "rank-divergence", "ranks"
 WORDS = ("load_state_dict", "parameters", "named_parameters", "state_dict")
 CHECKLIST = "weights are loaded and averaged on every rank"
 

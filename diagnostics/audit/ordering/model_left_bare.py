@@ -41,6 +41,7 @@ from diagnostics.static.torch_code.model_wrappers import DDP, WrapSite, wraps_in
 CODE = "A115"
 NAME = "model-left-bare"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "gradients-not-synchronised", "ranks"
 WORDS = ("DistributedDataParallel", "DDP")
 CHECKLIST = "every model that is trained is wrapped"
 # Methods of a model that give it to nobody else, and that give back the model itself.

@@ -44,6 +44,7 @@ from diagnostics.static.torch_code.trained_parameters import changes, helper_cha
 CODE = "A111"
 NAME = "module-bypasses-wrapper"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "gradients-not-synchronised", "ranks"
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:

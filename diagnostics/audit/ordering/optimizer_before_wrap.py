@@ -47,6 +47,7 @@ from diagnostics.static.torch_code.model_wrappers import DDP, WRAPPERS
 CODE = "A103"
 NAME = "optimizer-before-wrap"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "zero-progress"
 _STATE_AT_ONCE = {"torch.optim.Adagrad", "torch.optim.adagrad.Adagrad"}
 _MOVES = {"to", "cuda"}
 _DTYPE = re.compile(r"float|half|double|channels_last|^torch\.(?:bf|fp|int|uint)")

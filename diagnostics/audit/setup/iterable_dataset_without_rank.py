@@ -45,6 +45,7 @@ from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
 CODE = "A158"
 NAME = "iterable-dataset-without-rank"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "duplicate-data", "ranks"
 WORDS = ("IterableDataset",)
 # What a program says that divides by the data worker as well, or hands the share over to a library.
 _OF_WORKERS = {"worker_init_fn", "worker_id", "split_by_worker", "split_dataset_by_node"}

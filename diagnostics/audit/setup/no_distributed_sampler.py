@@ -53,6 +53,7 @@ from diagnostics.static.torch_code.training_functions import WRAPPERS, TrainingF
 CODE = "A157"
 NAME = "no-distributed-sampler"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "duplicate-data", "ranks"
 WORDS = ("DataLoader",)
 CHECKLIST = "training data is dealt out to the ranks"
 _SEEDS = (

@@ -42,6 +42,7 @@ from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
 CODE = "A165"
 NAME = "schedule-by-own-loss"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "rank-divergence", "ranks"
 WORDS = ("step",)
 CHECKLIST = "schedules follow numbers that all ranks share"
 _PLATEAU = "ReduceLROnPlateau"

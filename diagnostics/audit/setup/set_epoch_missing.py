@@ -45,6 +45,7 @@ from diagnostics.static.torch_code.training_functions import TrainingFunctions, 
 CODE = "A156"
 NAME = "set-epoch-missing"
 SEVERITY = Severity.WARNING
+RUN_CLASS = "missing-set-epoch"
 WORDS = ("DistributedSampler", "set_epoch")
 SUBJECT = ("DistributedSampler",)
 CHECKLIST = "set_epoch is called on distributed samplers"

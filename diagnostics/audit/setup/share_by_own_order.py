@@ -38,6 +38,7 @@ from diagnostics.static.torch_code.training_functions import INIT, WRAPPERS
 CODE = "A164"
 NAME = "share-by-own-order"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "duplicate-data", "ranks"
 WORDS = ("hash", "shuffle", "set")
 CHECKLIST = "ranks deal from one order"
 _NUMBERS = ("int", "len", "ord")

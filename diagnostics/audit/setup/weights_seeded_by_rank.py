@@ -43,6 +43,7 @@ from diagnostics.static.torch_code.training_functions import MANAGED
 CODE = "A163"
 NAME = "weights-seeded-by-rank"
 SEVERITY = Severity.ERROR
+RUN_CLASS, RUN_WHEN = "rank-divergence", "ranks"
 WORDS = ("manual_seed", "seed", "set_seed", "seed_everything", "seed_all")
 CHECKLIST = "every rank begins with the same weights"
 _SEED = "torch.manual_seed"

@@ -39,6 +39,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A123"
 NAME = "patience-never-set-back"
 SEVERITY = Severity.ERROR
+RUN_CLASS = "wrong-schedule"
 CHECKLIST = "a new best sets the patience back"
 _TRAINS = re.compile(r"epoch|loss|metric|eval|torch|score|model", re.IGNORECASE)
 _STOPS = re.compile(r"stop|exit|finish|terminate|done", re.IGNORECASE)
@@ -133,9 +134,18 @@ def _stops(counter: str, raised: ast.AugAssign, function: Function, project: Pro
                 return node
             if isinstance(node, ast.Assign) and _STOPS.search(ast.unparse(node.targets[0])):
                 return node
-            if isinstance(node, ast.Return) and _STOPS.search(one.name):
+            if isinstance(node, ast.Return) and (_STOPS.search(one.name) or _ends_callers(one, project)):
                 return node
     return None
+
+
+def _ends_callers(function: Function, project: Project) -> bool:
+    """Whether a caller asks what a function says and ends by it: `if patience.over(loss): break`."""
+    return any(
+        isinstance(node, ast.If) and any(part is call for part in ast.walk(node.test)) and any(map(_ends, node.body))
+        for call, caller in project.callers(function)[:6]
+        for node in caller.nodes_of(ast.If)
+    )
 
 
 def _ends(statement: ast.stmt) -> bool:

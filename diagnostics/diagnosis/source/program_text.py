@@ -2,7 +2,8 @@
 
 What it does: asks the rules of `ups-doctor audit` that have a RUN_CLASS about the Python files that a training job ran.
 These are about what leaves no trace on the host: which samples a split takes, what a schedule counts, which state a
-checkpoint lacks. Told where some rank trained, and, of rules about runs that go on, where a state was read.
+checkpoint lacks. Told where some rank trained; of rules about runs that go on, where a state was read, and of those
+about what ranks do to each other, where there were several. Left alone: classes and functions that no file names.
 
 Why it matters: nothing failed and every number looks possible, so nobody looks again. What was measured comes first:
 this is left out where anything else is known of the same ranks. It is likely at most, since a text is no measurement.
@@ -12,6 +13,7 @@ Fix: that of the rule, which `ups-doctor explain CODE` has in full.
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +39,9 @@ LEAST_STEPS = 2  # of a job that trains
 QUESTION_S = 5.0  # CPU time of one rule about one file
 RESUMED = "resumed"  # RUN_WHEN of rules about runs that go on from a state
 SEVERAL = "several"  # of rules about what is another thing in each process: several ranks, or a run that goes on
+RANKS = "ranks"  # of rules about what ranks do to each other
+# Words of programs that find their parts by texts.
+_BY_TEXT = frozenset(["instantiate", "import_module", "entry_points", "locate"])
 
 
 def match(job: Job) -> Match | None:
@@ -45,7 +50,9 @@ def match(job: Job) -> Match | None:
     if runs_on(job) or not trained:
         return None
     resumed = any(one.prints.marks_of(ReadState) for one in job.ranks)
-    rules = _rules({"", *([RESUMED] if resumed else []), *([SEVERAL] if resumed or len(job.ranks) > 1 else [])})
+    ranks = len(job.ranks) > 1
+    held = {RESUMED: resumed, SEVERAL: resumed or ranks, RANKS: ranks}
+    rules = _rules({"", *(when for when, holds in held.items() if holds)})
     found = _found(job, rules)
     return _told(job, trained, found, rules[found.code]) if found is not None else None
 
@@ -67,8 +74,29 @@ def _found(job: Job, rules: Mapping[str, ModuleType]) -> Found | None:
         for name, file in job_sources(job)
     ]
     heard = engine.audit(files, rules, limit_s=QUESTION_S).found
-    sure = [one for one in heard if one.hit.confidence is not Confidence.POSSIBLE]
+    sure = [one for one in heard if one.hit.confidence is not Confidence.POSSIBLE and _takes_part(one, files)]
     return min(sure, key=lambda one: one.severity is not Severity.ERROR, default=None)
+
+
+def _takes_part(found: Found, files: Sequence[ProjectFile]) -> bool:
+    """Whether the class or function that a finding is in is named anywhere else: a file may hold what no run uses."""
+    body = found.hit.file.tree.body if found.hit.file.tree is not None else []
+    around = next((one for one in body if one.lineno <= found.hit.line <= (one.end_lineno or 0)), None)
+    if not isinstance(around, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) or around.decorator_list:
+        return True
+    inside = {id(one) for one in ast.walk(around)}
+    return any(
+        not _BY_TEXT.isdisjoint(file.words) or any(_names(one, around.name) and id(one) not in inside for one in nodes)
+        for file in files
+        for nodes in ([*ast.walk(file.tree)] if file.tree is not None and around.name in file.words else [],)
+    )
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    """Whether a node stands for something of this name; an import alone does not."""
+    if isinstance(node, ast.Constant):
+        return node.value == name
+    return getattr(node, "id", "") == name or getattr(node, "attr", "") == name
 
 
 def _told(job: Job, trained: Sequence[JobProcess], found: Found, rule: ModuleType) -> Match:

@@ -119,9 +119,7 @@ class CallEvaluation(ForeignCalls):
             method = self.of_object(callee, "__call__", node, scope)
             if method is not None and not self.is_model(callee):
                 return self.call(method, args, keywords, node, scope)
-            made = self.leaves("()", callee, args, keywords, node, scope)
-            self.forward(callee, args, keywords, node, scope)
-            return made
+            return self._model(callee, args, keywords, node, scope)
         if isinstance(callee, Name):
             found = self.of_library(callee.name, args, keywords, node, scope)
             return found if found is not None else self.leaves(callee.name, None, args, keywords, node, scope)
@@ -132,8 +130,16 @@ class CallEvaluation(ForeignCalls):
             made = self.leaves(callee.name, callee.owner, args, keywords, node, scope)
             self.of_method(callee.name[1:], callee.owner, args, keywords, node, scope)
             return made
+        return self._model(callee, args, keywords, node, scope)
+
+    def _model(
+        self, callee: Value, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
+    ) -> Value:
+        """Calls a model or what nothing is known of; what its forward gives is noted beside what the call gives."""
         made = self.leaves("()", callee, args, keywords, node, scope)
-        self.forward(callee, args, keywords, node, scope)
+        given = self.forward(callee, args, keywords, node, scope)
+        if given is not None:
+            self.state.execution.forwards[id(made)] = made, given
         return made
 
     def leaves(

@@ -99,6 +99,8 @@ NO_GRAD = frozenset(
 class Execution:
     """One script that was run. `whole` is false where it was given up before its end.
 
+    `forwards`: by the identity of what the call of a model gave, that and what its `forward` gave, once for each.
+
     `uncalled`: it is a function or class of `script` that no script comes to. `entered`: the functions that were open
     each time when one was entered, that one last.
     """
@@ -106,6 +108,7 @@ class Execution:
     script: str
     events: list[Event] = field(default_factory=list)
     entered: list[tuple[Entered, ...]] = field(default_factory=list)
+    forwards: dict[int, tuple[Value, Value]] = field(default_factory=dict)
     whole: bool = True
     uncalled: bool = False
 

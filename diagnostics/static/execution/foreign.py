@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from diagnostics.static.execution import configuration, library
 from diagnostics.static.execution.objects import Objects
@@ -46,8 +46,12 @@ class ForeignCalls(Objects):
     @abstractmethod
     def forward(
         self, model: Value, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
-    ) -> None:
-        """Runs `forward` of a model that was called."""
+    ) -> Value | None:
+        """Runs `forward` of a model that was called; returns its result where it is known."""
+
+    @abstractmethod
+    def run_generator(self, made: Generator, each: Callable[[Value], None], node: ast.AST, scope: Scope) -> None:
+        """Runs a generator; does something with each value it yields, where it yields it."""
 
     @abstractmethod
     def read_loader(self, loop: Value, node: ast.AST, scope: Scope) -> None:
@@ -78,6 +82,8 @@ class ForeignCalls(Objects):
                 args[1], node, lambda one: found.append(self.call(args[0], (one,), {}, node, scope)), scope
             )
             return Items({"items": tuple(found)}, not whole)
+        if name == "next" and args and isinstance(args[0], Generator):
+            return self._first_of(args[0], node, scope)
         if name == "next" and args:
             items, _ = library.items_of(args[0], node)
             self.leaves("next", args[0], (), {}, node, scope)
@@ -118,6 +124,17 @@ class ForeignCalls(Objects):
         if last == "lru_cache" or name == "functools.cache":
             return args[0] if args and isinstance(args[0], Procedure) else None
         return None
+
+    def _first_of(self, made: Generator, node: ast.AST, scope: Scope) -> Value:
+        """Returns what a generator of the project yields: it is run where it is first asked."""
+        if made.first is None:
+            yielded: list[Value] = []
+            made.first = UNKNOWN  # while it runs
+            guards = self.state.guards
+            self.run_generator(made, yielded.append, node, scope)
+            self.state.guards = guards
+            made.first = yielded[0] if yielded else UNKNOWN
+        return made.first
 
     def _as_set(self, kind: Class, node: ast.AST, scope: Scope) -> Value:
         """Returns an object of a data class that is filled from the command line: its defaults may be set otherwise."""

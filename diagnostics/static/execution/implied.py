@@ -26,21 +26,24 @@ class ImpliedCalls(Assignments):
 
     def forward(
         self, model: Value, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
-    ) -> None:
-        """Runs `forward` of a model that was called, once in training and once without gradients."""
+    ) -> Value | None:
+        """Runs `forward` of a model that was called, once in training and once without gradients; returns its result.
+
+        None where it was run before, or is none of the project's.
+        """
         while isinstance(model, Made) and model.name in _OUTER and (inner := model.argument(0, "module")) is not None:
             model = inner
         if isinstance(model, Made) and model.name in _CONTAINERS:
             for one in model.args:
                 self.forward(one, (), {}, node, scope)
-            return
+            return None
         if not isinstance(model, Instance) or not self.is_model(model):
-            return
+            return None
         method = self.of_object(model, "forward", node, scope)
         gradients = not any(isinstance(one, Made) and one.name in NO_GRAD for one in self.state.contexts)
         if not isinstance(method, Procedure) or not self._is_first((id(method.function), gradients)):
-            return
-        self._aside(method, args, keywords, node, scope)
+            return None
+        return self._aside(method, args, keywords, node, scope)
 
     def read_loader(self, loop: Value, node: ast.AST, scope: Scope) -> None:
         """Runs what the workers of a loader run, where a loop over it begins."""
@@ -72,18 +75,19 @@ class ImpliedCalls(Assignments):
 
     def _aside(
         self, callee: Value, args: Sequence[Value], keywords: Mapping[str, Value], node: ast.AST, scope: Scope
-    ) -> None:
-        """Runs a function of the project whose result the library has."""
+    ) -> Value | None:
+        """Runs a function of the project whose result the library has, and returns it."""
         if not isinstance(callee, (Procedure, Instance, Partial)) or (
             isinstance(callee, Instance) and self.is_model(callee)
         ):
-            return
+            return None
         state = self.state
         around = state.guards, state.loops, state.tries
         found = self.call(callee, args, keywords, node, scope)
         if isinstance(found, Generator):
             self.run_generator(found, lambda _: None, node, scope)
         state.guards, state.loops, state.tries = around
+        return found
 
     def _is_first(self, key: Any) -> bool:
         if key in self._entered_once:

@@ -140,10 +140,11 @@ ANY_KEY = "any key"  # in a dict, for what was set under keys that are not known
 
 @dataclass(eq=False, slots=True)
 class Generator(Value):
-    """A generator of the project that has not begun."""
+    """A generator of the project; `first` is what `next` gets of it, once it was asked."""
 
     callee: Procedure
     scope: Scope
+    first: Value | None = None
 
 
 @dataclass(eq=False, slots=True)

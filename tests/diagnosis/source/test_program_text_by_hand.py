@@ -144,4 +144,60 @@ def test_rows_that_are_drawn_again_before_the_split_are_told_where_the_program_h
 def test_a_rule_that_may_speak_of_a_run_has_a_class_of_runs_that_end_well(code: str) -> None:
     rule = rules_of_files()[code]
     assert rule.RUN_CLASS in FAILURE_CLASSES
-    assert getattr(rule, "RUN_WHEN", "") in ("", program_text.RESUMED, program_text.SEVERAL)
+    assert getattr(rule, "RUN_WHEN", "") in ("", program_text.RESUMED, program_text.SEVERAL, program_text.RANKS)
+
+
+STOPPING = """\
+class Patience:
+    def __init__(self, most):
+        self.best, self.waited, self.most = None, 0, most
+
+    def over(self, loss):
+        if self.best is None or loss < self.best:
+            self.best = loss
+        else:
+            self.waited += 1
+        return self.waited >= self.most
+
+
+class Average:
+    def __init__(self):
+        self.total, self.count = 0.0, 0
+"""
+STOPPED = """\
+from stopping import Average, Patience
+
+patience, average = Patience(3), Average()
+for epoch in range(50):
+    loss(net(x), y).backward()
+    optimizer.step()
+    if patience.over(evaluate()):
+        break
+"""
+NOT_STOPPED = STOPPED.replace("Patience(3)", "None").replace("patience.over(evaluate())", "evaluate() < 0.1")
+BARE = """\
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+model = DistributedDataParallel(torch.nn.Linear(8, 8))
+for x in batches:
+    loss = model.module(x).mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_what_a_file_holds_and_no_run_uses_is_not_told_of_the_run(tmp_path: Path) -> None:
+    found = program_text.match(a_run(tmp_path, {"train.py": STOPPED, "stopping.py": STOPPING}))
+    assert found is not None
+    assert (found.failure_class, found.locations[0]) == ("wrong-schedule", "stopping.py:7")
+    assert program_text.match(a_run(tmp_path, {"train.py": NOT_STOPPED, "stopping.py": STOPPING})) is None
+
+
+def test_what_ranks_do_to_each_other_is_told_of_several_ranks_alone(tmp_path: Path) -> None:
+    found = program_text.match(a_run(tmp_path, {"train.py": BARE}, ranks=2))
+    assert found is not None
+    assert (found.failure_class, found.locations[0]) == ("gradients-not-synchronised", "train.py:8")
+    assert program_text.match(a_run(tmp_path, {"train.py": BARE}, read=True)) is None

@@ -8,12 +8,13 @@ from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.ranks import is_common_seed, speaks_of_ranks
 from diagnostics.static.executed.training import is_distributed, is_wrapped_backward, runs_beside
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Made, sources
+from diagnostics.static.execution.values import Const, Made, Value, made_of, sources
 
+_MOST = 2000  # values of a loss
 _GENERATOR = "torch.Generator"
 _SEEDED = frozenset(["numpy.random.default_rng", "numpy.random.RandomState"])
-_DRAWS = frozenset(["torch.rand", "torch.randn", "torch.randint", "torch.normal", "torch.bernoulli", "torch.poisson"])
-_FILLS = frozenset([".normal_", ".uniform_", ".random_", ".bernoulli_", ".exponential_"])
+DRAWS = frozenset(["torch.rand", "torch.randn", "torch.randint", "torch.normal", "torch.bernoulli", "torch.poisson"])
+FILLS = frozenset([".normal_", ".uniform_", ".random_", ".bernoulli_", ".exponential_"])
 _SPREADS = frozenset([".expand", ".repeat", ".tile", ".repeat_interleave", ".broadcast_to", "torch.broadcast_to"])
 _OF_NUMPY = frozenset([".standard_normal", ".normal", ".random", ".uniform", ".integers", ".randn", ".rand",
                        ".binomial", ".exponential", ".beta"])  # fmt: skip
@@ -34,10 +35,10 @@ def drawn_alike(execution: Execution) -> Iterator[tuple[Event, Event, Event]]:
         if generator is None or id(generator) in told or not drawn.loops or runs_beside(drawn) or own is None:
             continue
         seeding = _seeding(generator, drawn, execution)
-        if seeding is None or not _is_alike(seeding):
+        if seeding is None or not is_alike(seeding.args[0]):
             continue
-        used = [drawn] if _is_for_samples(drawn, own) else _spread(drawn, execution, own)
-        passed = next((one for one in losses if any(_goes_into(each, one) for each in used)), None)
+        used = [drawn] if is_for_samples(drawn, own) else _spread(drawn, execution, own)
+        passed = next((one for one in losses if any(_goes_into(each, one, execution) for each in used)), None)
         if passed is not None:
             told.add(id(generator))
             yield seeding, drawn, passed
@@ -45,7 +46,7 @@ def drawn_alike(execution: Execution) -> Iterator[tuple[Event, Event, Event]]:
 
 def _generator(event: Event) -> Made | None:
     """Returns the generator that an event draws from, where it has one of its own."""
-    found = event.keywords.get("generator") if event.name in _DRAWS or event.name in _FILLS else None
+    found = event.keywords.get("generator") if event.name in DRAWS or event.name in FILLS else None
     if event.name in _OF_NUMPY:
         found = event.owner
     made = isinstance(found, Made) and (found.name == _GENERATOR or found.name in _SEEDED)
@@ -62,9 +63,11 @@ def _seeding(generator: Made, drawn: Event, execution: Execution) -> Event | Non
     return seeds[0] if once else None
 
 
-def _is_alike(seeding: Event) -> bool:
+def is_alike(seed: Value) -> bool:
     """Whether a seed is the same on every rank: nothing in it has to do with ranks, or is drawn."""
-    for one in sources(seeding.args[0]):
+    for one in sources(seed):
+        if isinstance(one, Const) and isinstance(one.value, str) and one.value.lower().endswith("seed"):
+            continue  # the key of a seed in a configuration
         if speaks_of_ranks(one) and not is_common_seed(one):
             return False
         if isinstance(one, Made) and one.name.rpartition(".")[2] in _BY_CHANCE and not is_common_seed(one):
@@ -72,11 +75,20 @@ def _is_alike(seeding: Event) -> bool:
     return True
 
 
-def _is_for_samples(drawn: Event, own: OwnData) -> bool:
+def is_for_samples(drawn: Event, own: OwnData) -> bool:
     """Whether as many numbers are drawn as the rank has samples: one for all may have to be the same everywhere."""
     sizes = [one for name, one in drawn.keywords.items() if name in ("size", "input", "mean")]
-    given = [*drawn.args, *sizes, *([drawn.owner] if drawn.name in _FILLS else [])]
-    return any(own.of(one, sizes=True) is not None for one in given)
+    given = [*drawn.args, *sizes, *([drawn.owner] if drawn.name in FILLS else [])]
+    return any(own.of(one, sizes=True) is not None and not _is_other_size(one) for one in given)
+
+
+def _is_other_size(value: Value | None) -> bool:
+    """Whether it is a size, and not that of the batch: `x.shape[1]`."""
+    if not isinstance(value, Made) or len(value.args) != 1:
+        return False
+    asked = value.name == ".size" or (value.name == "[]" and getattr(value.owner, "name", "") == ".shape")
+    at = value.args[0]
+    return asked and isinstance(at, Const) and at.value != 0
 
 
 def _spread(drawn: Event, execution: Execution, own: OwnData) -> list[Event]:
@@ -90,9 +102,23 @@ def _spread(drawn: Event, execution: Execution, own: OwnData) -> list[Event]:
     ]
 
 
-def _goes_into(drawn: Event, passed: Event) -> bool:
+def _goes_into(drawn: Event, passed: Event, execution: Execution) -> bool:
     """Whether numbers are in a loss, and in the same round."""
-    loss = passed.owner if passed.name == ".backward" else passed.argument(0, "loss")
-    wanted = drawn.owner if drawn.name in _FILLS else drawn.value
-    inside = {id(one) for one in sources(loss)}
+    inside = values_of_loss(passed, execution)
+    wanted = drawn.owner if drawn.name in FILLS else drawn.value
     return id(drawn.value) in inside or (wanted is not None and id(wanted) in inside)
+
+
+def values_of_loss(passed: Event, execution: Execution) -> dict[int, Value]:
+    """Returns what a loss was computed from by identity, also in the forward of the models that gave it."""
+    waiting: list[Value | None] = [passed.owner if passed.name == ".backward" else passed.argument(0, "loss")]
+    found: dict[int, Value] = {}
+    while waiting and len(found) < _MOST:
+        one = waiting.pop()
+        if one is None or id(one) in found:
+            continue
+        found[id(one)] = one
+        waiting += made_of(one)
+        if id(one) in execution.forwards:
+            waiting.append(execution.forwards[id(one)][1])
+    return found

@@ -1,0 +1,104 @@
+"""Whether a list of edges holds each of them in both directions: it was made so, and nothing took one of them out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.project import Project
+from diagnostics.static.samples.transforms import At, bound
+
+_ROUNDS = 12
+_TRANSPOSED = (".t()", ".T", ".mT", ".transpose(0, 1)", ".transpose(1, 0)", ".transpose()", ".permute(1, 0)")
+_TURNED = (".flip(0)", ".flip(1)", ".flip([0])", ".flip([1])", ".flip(dims=[0])", "[[1, 0]]", "[:, [1, 0]]", "[::-1]",
+           "[:, ::-1]", "[[1, 0], :]")  # fmt: skip
+_JOINS = frozenset(["cat", "concat", "concatenate", "hstack", "vstack"])
+_EITHER = frozenset(["maximum", "logical_or", "bitwise_or", "max"])
+_MIRRORS = frozenset(["to_undirected", "add_reverse_edges", "to_bidirected", "add_reversed"])
+_HALVES = frozenset(["triu", "tril", "unique", "triu_indices", "where"])
+
+
+def both_directions(
+    value: ast.expr, function: Function, project: Project, at: At = None, rounds: int = _ROUNDS
+) -> tuple[ast.expr, Function] | None:
+    """Returns what gives a list of edges the reverse of each, with the function it stands in."""
+    if _mirrors(value):
+        return value, function
+    for inner, where, part in _ways(value, function, at, project) if rounds else ():
+        found = both_directions(inner, where, project, part, rounds - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def _mirrors(value: ast.expr) -> bool:
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.BitOr, ast.Add)):
+        return _is_turned(value.left, value.right, _TRANSPOSED)
+    if not isinstance(value, ast.Call):
+        return False
+    last = last_name(value.func)
+    if last in _EITHER and len(value.args) == 2:
+        return _is_turned(value.args[0], value.args[1], _TRANSPOSED)
+    if last in _JOINS and value.args and isinstance(value.args[0], (ast.List, ast.Tuple)):
+        parts = value.args[0].elts
+        return len(parts) == 2 and _is_turned(parts[0], parts[1], _TURNED)
+    return last in _MIRRORS
+
+
+def _is_turned(one: ast.expr, other: ast.expr, ways: tuple[str, ...]) -> bool:
+    """Whether one of two is the other with rows and columns, or both ends of its edges, exchanged."""
+    texts = ast.unparse(one), ast.unparse(other)
+    for here, there in (texts, texts[::-1]):
+        if any(there == here + way for way in ways) or there in (
+            f"torch.stack([{here}[1], {here}[0]])",
+            f"np.stack([{here}[1], {here}[0]])",
+        ):
+            return True
+    return False
+
+
+def _ways(value: ast.expr, function: Function, at: At, project: Project) -> Iterator[tuple[ast.expr, Function, At]]:
+    match value:
+        case ast.Name():
+            made = _last(value.id, function, value.lineno)
+            yield from ((one, function, at if part is None else part) for one, part in made)
+            if not made and value.id in function.parameters:
+                yield from ((one, where, at) for one, where in list(project.arguments(value.id, function))[:4])
+        case ast.Attribute():
+            kind = project.class_of(function) if last_name(value.value) == "self" else None
+            for method in project.functions_seeing(kind) if kind is not None else ():
+                yield from ((one, method, at if part is None else part)
+                            for one, part in _last(f"self.{value.attr}", method, value.lineno))  # fmt: skip
+            if kind is None:
+                yield value.value, function, at
+        case ast.Tuple(elts=parts) if isinstance(at, int) and at < len(parts):
+            yield parts[at], function, None
+        case ast.Subscript(value=base, slice=index):
+            if not chooses(index, function):
+                place = index.value if isinstance(index, ast.Constant) and isinstance(index.value, int) else None
+                yield base, function, place
+        case ast.Call():
+            targets = [one for one in project.targets(value, function) if not one.name.endswith("__init__")]
+            for target in targets[:3]:
+                yield from ((node.value, target, at) for node in target.nodes_of(ast.Return)
+                            if isinstance(node, ast.Return) and node.value is not None)  # fmt: skip
+            if not targets and last_name(value.func) not in _HALVES:
+                library = project.name(value.func, function).startswith(("torch.", "numpy.", "torch_geometric."))
+                if isinstance(value.func, ast.Attribute) and not library:
+                    yield value.func.value, function, at
+                yield from ((one, function, at) for one in value.args[:1])
+
+
+def _last(text: str, function: Function, line: int) -> list[tuple[ast.expr, At]]:
+    """Returns what a name was set to last before a line, of a value that is made in several steps; else at all."""
+    made = list(bound(text, function))
+    before = [one for one in made if one[0].lineno < line]
+    return before[-1:] or made[-1:]
+
+
+def chooses(index: ast.expr, function: Function) -> bool:
+    """Whether edges are chosen by a test of them: `edges[:, edges[0] < edges[1]]`."""
+    named = [one for node in walk(index) if isinstance(node, ast.Name) for one, _ in bound(node.id, function)]
+    return any(isinstance(node, ast.Compare) for one in (index, *named) for node in walk(one))
