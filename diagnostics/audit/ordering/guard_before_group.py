@@ -150,7 +150,7 @@ def _is_no(test: ast.expr, statement: ast.Assign) -> bool:
                              if isinstance(one, ast.Call))  # fmt: skip
 
 
-def _chosen_by(value: ast.expr) -> ast.AST:
+def _chosen_by(value: ast.expr) -> ast.expr:
     """Returns what decides which value it is: the test of a choice, a comparison; nothing of anything else."""
     if isinstance(value, ast.IfExp):
         return value.test
