@@ -99,6 +99,8 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             entered = step(file, node, "backward() runs here, in some rounds under no_sync()")
             if found is not None:
                 test, stepped = found
+                made = function.assigned.get(test.id, ()) if isinstance(test, ast.Name) else ()
+                test = made[0] if len(made) == 1 else test  # where it is worked out is where it is wrong
                 home, place = _written(test, node, function, project)
                 # Where the number of rounds is one, it does no harm.
                 sure = Confidence.CONFIRMED if _is_known(test, function) else Confidence.LIKELY

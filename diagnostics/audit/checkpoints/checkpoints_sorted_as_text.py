@@ -1,7 +1,8 @@
 """Checkpoints are sorted by their names, which are numbers without leading zeros.
 
-What it does: flags `sorted`, `max` and `.sort()` without a key over listed files of a prefix like "step_", of which the
-first or last is taken, where the program writes files of that prefix with a number of no fixed width behind it.
+What it does: flags `sorted`, `max` and `.sort()` over listed files of a prefix like "step_", without a key or with one
+that is a text again (`path.name`, `name.split("_")[-1]`), of which the first or last is taken, where the program writes
+files of that prefix with a number of no fixed width behind it.
 
 Why it matters: as a text, "step_9750" comes behind "step_10000". A run goes on from an old checkpoint unnoticed, and a
 rotation that keeps the last three deletes the newest.
@@ -44,6 +45,8 @@ _PREFIX = re.compile(r"[A-Za-z]\w*[-_=.]?$")
 _COUNTS = re.compile(r"step|epoch|iter|update|round|count|num|^i$|^idx$|^n$", re.IGNORECASE)
 _WIDTH = re.compile(r"\d{1,4}d?$|0\d")
 _FORMATTED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]\w*[-_=.]?)(?:\{(\w*)\}|%d)")
+_KEEP_TEXT = frozenset(["str", "basename", "split", "rsplit", "partition", "rpartition", "strip", "lower", "replace",
+                        "removeprefix", "removesuffix", "lstrip", "rstrip", "splitext", "fspath"])  # fmt: skip
 _SAME_ITEMS = frozenset(["list", "tuple", "reversed", "map", "filter"])
 
 
@@ -52,11 +55,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     written = _written(project)
     for call, function in project.calls_in(file) if not file.is_test else ():
         listed = _sorts(call, function, project)
-        if listed is not None and (bare := _bare(listed, call, project)) is not None:
+        if listed is not None and (bare := _bare(listed, call, function, project)) is not None:
             if _is_chosen_from(call, function, project):
                 yield _of_numbers(file, call, bare, project)
             continue
-        if listed is None or any(one.arg == "key" for one in call.keywords):
+        if listed is None or not _goes_by_text(call, function, project):
             continue
         prefix = next((one for one in _prefixes(listed, function) if one in written), None)
         if prefix is None or not _is_chosen_from(call, function, project):
@@ -73,13 +76,29 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         )
 
 
-def _bare(listed: list[ast.expr], call: ast.Call, project: Project) -> tuple[ast.AST, Function] | None:
+def _bare(
+    listed: list[ast.expr], call: ast.Call, function: Function, project: Project
+) -> tuple[ast.AST, Function] | None:
     """Returns where names that are nothing but a number get one of any width, where such names are sorted as texts."""
-    key = next((one.value for one in call.keywords if one.arg == "key"), None)
-    as_text = key is None or (isinstance(key, ast.Lambda) and isinstance(key.body, ast.Attribute)
-                              and key.body.attr in ("name", "stem"))  # fmt: skip
     called = {last_name(node.func) for one in listed for node in walk(one) if isinstance(node, ast.Call)}
+    as_text = _goes_by_text(call, function, project)
     return next(iter(_numbers(project)), None) if as_text and called & _ARE_NUMBERS else None
+
+
+def _goes_by_text(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether names are compared as they are, or by a part of them that is a text: `key=lambda path: path.name`."""
+    key = next((one.value for one in call.keywords if one.arg == "key"), None)
+    if not isinstance(key, ast.Lambda):
+        return key is None or project.name(key, function) in ("str", "os.path.basename")
+    nodes = list(walk(key.body))
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    read = [node for node in nodes if isinstance(node, ast.Attribute) and node not in called]
+    items = [node.value for node in nodes if isinstance(node, ast.Subscript)]
+    if any(not isinstance(one, ast.Call) for one in items):
+        return False  # an item of a tuple or of a table may be a number
+    return all(last_name(one) in _KEEP_TEXT for one in called) and all(
+        node.attr in ("name", "stem", "os", "path") for node in read
+    )
 
 
 @per_project
@@ -145,9 +164,10 @@ def _prefixes(listed: list[ast.expr], function: Function) -> Iterator[str]:
     for one in listed:
         for node in walk(one):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                last = node.value.rpartition("/")[2].partition("*")[0].partition("[")[0]
-                if _PREFIX.fullmatch(last):
-                    yield last
+                pieces = node.value.rpartition("/")[2].partition("[")[0].split("*")
+                for piece in pieces[: max(len(pieces) - 1, 1)]:  # what stands behind the last `*` is an ending
+                    if _PREFIX.fullmatch(piece.lstrip("_-.=")):
+                        yield piece.lstrip("_-.=")
 
 
 @per_project
@@ -170,7 +190,7 @@ def _numbered(node: ast.AST) -> Iterator[tuple[str, bool]]:
     if isinstance(node, ast.JoinedStr):
         for before, value in zip(node.values, node.values[1:], strict=False):
             text = before.value if isinstance(before, ast.Constant) and isinstance(before.value, str) else ""
-            prefix = text.rpartition("/")[2]
+            prefix = text.rpartition("/")[2].lstrip("_-.=")
             if isinstance(value, ast.FormattedValue) and _PREFIX.fullmatch(prefix) and _is_count(value.value):
                 width = ast.unparse(value.format_spec) if value.format_spec is not None else ""
                 yield prefix, bool(_WIDTH.search(width.strip("f'\""))) or "zfill" in ast.unparse(value.value)

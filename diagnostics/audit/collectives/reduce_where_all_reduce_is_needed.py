@@ -198,10 +198,21 @@ def _steers(node: ast.AST, keys: set[str], function: Function, project: Project)
 
 def _asks_for_rank(test: ast.expr, keys: set[str], function: Function, project: Project) -> bool:
     """Whether a test asks for the rank besides the value, also by a name that was set from it."""
-    others = [node for node in walk(test) if isinstance(node, ast.Name) and node.id not in keys]
+    others = [
+        node
+        for node in walk(test)
+        if isinstance(node, ast.Name) and node.id not in keys and not _is_kept_of(node.id, keys, function, project)
+    ]
     return any(is_rank_dependent(one, function, project) for one in others) or any(
         asks_for_rank(node, function, RankPredicates(project)) for node in walk(test) if isinstance(node, ast.Attribute)
     )
+
+
+def _is_kept_of(name: str, keys: set[str], function: Function, project: Project) -> bool:
+    """Whether a name holds what the value was in another round, as the best so far does, whoever worked it out."""
+    made = function.assigned.get(name, ())
+    kept = [one for one in made if _holds(one, keys)]
+    return bool(kept) and not any(is_rank_dependent(one, function, project) for one in made if one not in kept)
 
 
 def _parts(node: ast.If | ast.While, function: Function, project: Project) -> bool:

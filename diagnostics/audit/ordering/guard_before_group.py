@@ -32,7 +32,14 @@ from diagnostics.audit.rule import ExplanationStep, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.ordering.event_order import CallEvent, Site, meeting
 from diagnostics.static.ordering.event_traces import event_traces
-from diagnostics.static.ordering.group_lifetime import IS_INITIALIZED, GroupQuery, initialised_after, is_sure, questions
+from diagnostics.static.ordering.group_lifetime import (
+    IS_INITIALIZED,
+    GroupQuery,
+    initialised_after,
+    is_sure,
+    questions,
+    reads_environment,
+)
 from diagnostics.static.ordering.traced_calls import is_seed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
@@ -69,9 +76,11 @@ def _decision(event: CallEvent, start: CallEvent, project: Project) -> Iterator[
     mine, _ = meeting(event, start)
     if mine.syntax is event.call or not isinstance(mine.syntax, ast.Call):
         return  # asked in the open: that is how a group is made only once
-    if not _answers(mine, event, project):
-        yield from _inside(mine, event, start, project)
-        return
+    answered = list(_of_answer(mine, event, start, project)) if _answers(mine, event, project) else []
+    yield from answered or _inside(mine, event, start, project)
+
+
+def _of_answer(mine: Site, event: CallEvent, start: CallEvent, project: Project) -> Iterator[Violation]:
     statement = event.statement if mine.syntax is event.call else _statement(mine)
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         yield from _kept(mine, statement, event, start, project)
@@ -93,10 +102,14 @@ def _inside(mine: Site, event: CallEvent, start: CallEvent, project: Project) ->
         )
         if not any(one.call is event.call for one in asks):
             continue
-        name = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        names = _named_after(statement, site) if isinstance(statement, ast.Assign) else set()
         guards = [statement] if isinstance(statement, ast.If) else site.function.nodes_of(ast.If)
         for node in guards:
-            if not isinstance(node, ast.If) or node.lineno < statement.lineno or (name and not _reads(node.test, name)):
+            if not isinstance(node, ast.If) or node.lineno < statement.lineno:
+                continue
+            if node is not statement and not any(_reads(node.test, name) for name in names):
+                continue
+            if isinstance(statement, ast.Assign) and _is_no(node.test, statement):
                 continue
             written = _writes(node, site, project) or _fetches(node, site, project)
             if written and not _is_question(node.test, site, project):
@@ -110,6 +123,40 @@ def _inside(mine: Site, event: CallEvent, start: CallEvent, project: Project) ->
                 return
 
 
+def _named_after(statement: ast.Assign, site: Site) -> set[str]:
+    """Returns the name that keeps the answer, and those that follow from it: `rank = get_rank() if there else 0`."""
+    names = {ast.unparse(statement.targets[0])}
+    nodes = (one for one in site.function.nodes_of((ast.Assign, ast.If)) if isinstance(one, (ast.Assign, ast.If)))
+    for later in sorted(nodes, key=lambda one: one.lineno):
+        if later.lineno <= statement.lineno or reads_environment(later):
+            continue
+        if isinstance(later, ast.If):
+            arms = [{ast.unparse(one.targets[0]) for one in arm if isinstance(one, ast.Assign)}
+                    for arm in (later.body, later.orelse)]  # fmt: skip
+            found, chosen = arms[0] & arms[1], later.test
+        else:
+            found, chosen = {ast.unparse(later.targets[0])}, _chosen_by(later.value)
+        if any(_reads(chosen, name) for name in names):
+            names |= found
+    return names
+
+
+def _is_no(test: ast.expr, statement: ast.Assign) -> bool:
+    """Whether a test is whether the group is there, by a name: the branch is then left out, and not taken by all."""
+    asked = isinstance(statement.value, (ast.BoolOp, ast.Call)) and ast.unparse(test) == ast.unparse(
+        statement.targets[0]
+    )
+    return asked and not any(last_name(one.func) == "get_rank" for one in walk(statement.value)
+                             if isinstance(one, ast.Call))  # fmt: skip
+
+
+def _chosen_by(value: ast.expr) -> ast.expr:
+    """Returns what decides which value it is: the test of a choice, a comparison; nothing of anything else."""
+    if isinstance(value, ast.IfExp):
+        return value.test
+    return value if isinstance(value, (ast.BoolOp, ast.Compare, ast.UnaryOp, ast.Name)) else ast.Constant(None)
+
+
 def _is_question(test: ast.expr, site: Site, project: Project) -> bool:
     """Whether a test asks for the group, and for no rank."""
     return any(
@@ -120,9 +167,17 @@ def _is_question(test: ast.expr, site: Site, project: Project) -> bool:
 def _fetches(node: ast.If, site: Site, project: Project) -> str:
     """Returns what a branch calls to download or unpack something, "" for nothing."""
     for one in (one for part in node.body for one in walk(part)):
-        if isinstance(one, ast.Call) and last_name(one.func) in _FETCHES:
+        if isinstance(one, ast.Call) and (last_name(one.func) in _FETCHES or _is_told_to_fetch(one)):
             return f"{ast.unparse(one.func)}()"
     return ""
+
+
+def _is_told_to_fetch(call: ast.Call) -> bool:
+    """Whether a data set is told to download itself: CIFAR10(root, download=True)."""
+    return any(
+        one.arg == "download" and isinstance(one.value, ast.Constant) and one.value.value is True
+        for one in call.keywords
+    )
 
 
 def _answers(site: Site, event: CallEvent, project: Project) -> bool:

@@ -18,6 +18,7 @@ _TARGETS = 3  # functions that a call may mean
 _OF_ALL = {"sum", "max", "min", "float", "int", "list", "dict", "abs", "round"}  # of agreed parts an agreed whole
 _FINITE = {"isnan", "isinf", "isfinite"}
 _MADE = (ast.Call, ast.DictComp, ast.ListComp)
+_PARTS = (ast.BinOp, ast.Subscript)  # `totals[0] / totals[1]`
 
 
 def _is_constant(value: ast.AST, function: Function) -> bool:
@@ -31,6 +32,13 @@ def _is_constant(value: ast.AST, function: Function) -> bool:
 
 def _stored(node: ast.AST) -> str:
     return ast.unparse(getattr(node, "target", node))
+
+
+def _is_added_to(name: str, function: Function) -> bool:
+    """Whether something is added to what a name holds, or to an item of it, which `assigned` does not tell."""
+    return any(
+        isinstance(node, ast.AugAssign) and base_name(node.target) == name for node in function.nodes_of(ast.AugAssign)
+    )
 
 
 @dataclass(eq=False)
@@ -62,7 +70,8 @@ class AgreedValues:
                 return True
             case ast.Name():
                 made = function.assigned.get(value.id, ())
-                if made and all(isinstance(one, _MADE) and self.holds(one, function, rounds - 1) for one in made):
+                kinds = _MADE if _is_added_to(value.id, function) else (*_MADE, *_PARTS)
+                if made and all(isinstance(one, kinds) and self.holds(one, function, rounds - 1) for one in made):
                     return True
                 return self.filled_before(value, function)
             case _:

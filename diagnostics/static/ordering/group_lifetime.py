@@ -36,7 +36,7 @@ class GroupQuery:
 
 def questions(value: ast.AST, function: Function, project: Project, depth: int = _MOST) -> Iterator[GroupQuery]:
     """Yields the questions on whose answer an expression depends; a fallback to the environment answers rightly."""
-    if _reads_environment(value):
+    if reads_environment(value):
         return
     for node in walk(value):
         if isinstance(node, ast.Call):
@@ -57,7 +57,7 @@ def _values(name: str, function: Function) -> list[ast.expr]:
 
 def _asked_by(function: Function, project: Project, depth: int) -> Iterator[GroupQuery]:
     """Yields what a small function asks before it gives its answer."""
-    if not answers(function) or _reads_environment(function.syntax):
+    if not answers(function) or reads_environment(function.syntax):
         return
     for node in function.own_nodes:
         if isinstance(node, ast.Return) and node.value is not None:
@@ -66,7 +66,8 @@ def _asked_by(function: Function, project: Project, depth: int) -> Iterator[Grou
             yield from questions(node.test, function, project, depth)
 
 
-def _reads_environment(value: ast.AST) -> bool:
+def reads_environment(value: ast.AST) -> bool:
+    """Whether an expression names a variable in which launchers tell a rank its number."""
     return any(
         isinstance(one, ast.Constant) and isinstance(one.value, str) and _VARIABLES.search(one.value) is not None
         for one in walk(value)

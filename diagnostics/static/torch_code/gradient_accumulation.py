@@ -15,7 +15,9 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
 _OPTIMIZER = re.compile(r"(?:^|_)opt(?:s|im\w*)?(?:_|\d|$)|optim", re.IGNORECASE)
+_MOST = 20  # values that a name may have been made of
 _EVERY = 4  # micro-batches of a step, where their number is not known
+_MANY = 1009  # batches of an epoch: more than are gone through here, and no multiple of any number of micro-batches
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.Add: operator.add, ast.Sub: operator.sub, ast.Mod: operator.mod,
@@ -172,6 +174,19 @@ def _counter(loop: ast.For) -> Mapping[str, int]:
     return {ast.unparse(target): first} if counts and isinstance(first, int) else {}
 
 
+def _is_flag(part: ast.expr, counter: Mapping[str, int], function: Function) -> bool:
+    """Whether a part of a test has nothing to do with the round: `self.use_ddp`, `dist.is_initialized()`."""
+    waiting, seen = [part], 0
+    while waiting and seen < _MOST:
+        seen += 1
+        for node in walk(waiting.pop()):
+            if isinstance(node, (ast.Name, ast.Attribute)) and ast.unparse(node) in counter:
+                return False
+            if isinstance(node, ast.Name):
+                waiting += function.assigned.get(node.id, ())
+    return not waiting and bool(counter)
+
+
 def _value(test: ast.expr, counter: Mapping[str, int], function: Function, rounds: int = 3) -> Any:
     """Returns what a test comes to in the first round, None where that is not known."""
     match test:
@@ -186,6 +201,14 @@ def _value(test: ast.expr, counter: Mapping[str, int], function: Function, round
         case ast.UnaryOp(op=ast.Not(), operand=inner):
             known = _value(inner, counter, function, rounds)
             return None if known is None else not known
+        case ast.BoolOp(op=op, values=parts):
+            told = [_value(one, counter, function, rounds) for one in parts if not _is_flag(one, counter, function)]
+            ends = isinstance(op, ast.Or)
+            if any(one is not None and bool(one) is ends for one in told):
+                return ends
+            return None if None in told or not told else not ends
+        case ast.Call(func=ast.Name(id="len")):
+            return _MANY
         case ast.BinOp(left=left, op=op, right=right) | ast.Compare(left=left, ops=[op], comparators=[right]):
             one, other = (_value(part, counter, function, rounds) for part in (left, right))
             known_operator = _OPERATORS.get(type(op))

@@ -1,0 +1,16 @@
+import os
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+
+def run():
+    dist.init_process_group("nccl")
+    here = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+    torch.cuda.set_device(here)
+    return nn.Linear(8, 8).cuda(), here
+
+
+if __name__ == "__main__":
+    run()

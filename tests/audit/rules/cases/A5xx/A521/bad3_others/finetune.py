@@ -1,0 +1,5 @@
+from accelerate import Accelerator
+from omegaconf import OmegaConf
+
+config = OmegaConf.from_cli()
+accelerator = Accelerator()
