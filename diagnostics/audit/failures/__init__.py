@@ -1,1 +1,1 @@
-"""Rules A5xx: failures that are hidden, and success that is claimed too early."""
+"""Rules A5xx, but for A521 and A522: failures that are hidden, and success that is claimed too early."""
