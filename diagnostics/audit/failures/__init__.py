@@ -1,1 +1,1 @@
-"""Rules A5xx: failures that are hidden, and success that is claimed too early, or measured on what was trained on."""
+"""Rules A5xx, but for A521 and A522: failures that are hidden, and success or a measure that is claimed too early."""

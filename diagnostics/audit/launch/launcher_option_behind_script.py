@@ -20,7 +20,6 @@ What it cannot see: scripts of other projects, and options that a library declar
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from diagnostics.audit.rule import ExplanationStep, Violation
@@ -96,6 +95,6 @@ def _dashed(word: str) -> str:
 
 def _knows(program: ProjectFile, name: str, project: Project) -> bool:
     """Whether any file of a program names an option, as a text or as what a parser makes of it."""
-    spelled = re.compile(r"[-_]".join(map(re.escape, name[2:].split("-"))))
+    spelled = name[2:].replace("-", "_")
     around = project.fact(ImportClosures).closure(program.shown)
-    return any(spelled.search(project.by_path[one].text) for one in around)
+    return any(spelled in project.by_path[one].text.replace("-", "_") for one in around)

@@ -37,7 +37,6 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
-from diagnostics.static.torch_code.training_functions import INIT
 
 CODE = "A522"
 NAME = "master-is-submit-host"
@@ -48,6 +47,7 @@ _HOSTS = frozenset(["SLURM_SUBMIT_HOST", "PBS_O_HOST", "LSB_SUB_HOST", "SGE_O_HO
 WORDS = tuple(_HOSTS)
 # By itself, or where a variable is not set: ${MASTER_ADDR:-$SLURM_SUBMIT_HOST}
 _ADDRESS = re.compile(rf"^(?:tcp://)?[\"']?(?:\$\{{\w{{1,60}}:?-)?\$\{{?({'|'.join(sorted(_HOSTS))})\b")
+_INIT = "torch.distributed.init_process_group"
 _OPTIONS = ("--master-addr", "--rdzv-endpoint", "--main-process-ip")
 _FIX = 'the first machine of the job: $(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 
@@ -120,7 +120,7 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _addresses(call: ast.Call, function: Function, project: Project) -> Iterator[ast.expr]:
     """Yields what a call gives as the address: `init_method=`, `os.environ.setdefault("MASTER_ADDR", ...)`."""
-    if project.name(call.func, function) == INIT:
+    if project.name(call.func, function) == _INIT:
         yield from call.args[1:2]
         yield from (one.value for one in call.keywords if one.arg == "init_method")
     match call:
