@@ -1,7 +1,9 @@
 """What a run that goes on has restored is replaced by a new object further down in the set-up.
 
 What it does: flags `self.x = New(...)` behind a call, or a branch, that restores x from a checkpoint under a condition:
-with load_state_dict, or by building it from what torch.load gave. The new one is made in every run.
+with load_state_dict, or by building it from what torch.load gave. The new one is made in every run. It also runs each
+script on values that are not known: an optimizer, a schedule or a scaler that was given a checkpoint's state and that
+nothing asks again, where a later one of its class, made for the same model, is trained with.
 
 Why it matters: the restore runs, reports no error and is thrown away. An average of the weights begins anew, a best
 metric is forgotten, an optimizer has no moments, and the run that goes on is not the one that was interrupted.
@@ -18,7 +20,7 @@ Good:
     if os.path.isfile(path):
         self.restore(path)
 
-What it cannot see: objects that other objects hold. What is reset in the branch that restores is meant.
+What it cannot see: averages that other objects hold. What is reset in the branch that restores is meant.
 """
 
 from __future__ import annotations
@@ -27,9 +29,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.value_origins import origins
+from diagnostics.static.executed.checkpoints.replaced import replaced_after_load
+from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
@@ -58,6 +63,27 @@ class _Restored:
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the objects that take the place of restored ones."""
+    yield from also(_read(file, project), file, project, _run)
+
+
+def _run(execution: Execution, project: Project) -> Iterator[Violation]:
+    for new, loaded, call, caller in replaced_after_load(execution):
+        what = new.name.rpartition(".")[2]
+        yield violation(
+            project.file_with(caller),
+            call,
+            f"the {what} that was restored from a checkpoint is not the one that is trained with: this makes another "
+            "one in every run, and what was restored is lost",
+            f"make the {what} once, before the checkpoint is restored",
+            steps=(
+                shown(loaded, project, "the checkpoint is restored here"),
+                shown(new, project, "and the new one is made here"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+
+def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.is_test or "torch" not in file.words:
         return
     for function in project.functions_in(file):

@@ -40,11 +40,18 @@ def sums_what_it_is_given(
     if isinstance(target.syntax, ast.Module) or target.is_generator or _AVERAGES.search(ast.unparse(target.syntax)):
         return None
     for name in _parameters_given(call, target, text):
+        if not gives and name in target.assigned:
+            continue  # it is another object by then: `x = torch.tensor(x)`
         known = made_from({name}, target.own_nodes) if gives else {name}
         for one in target.nodes_of(ast.Call):
             found = _summed_by(one, target, known, project, gives=gives, depth=depth)
             if found is not None and (not gives or _is_given_back(found[0], target)):
                 return found[1], found[2]
+        if not gives:  # of a copy, which is put back: `t = torch.tensor(d[key]); all_reduce(t); d[key] = t.item()`
+            for one in target.nodes_of(ast.Call):
+                found = _summed_by(one, target, made_from({name}, target.own_nodes), project, gives=True, depth=0)
+                if found is not None and name in _put_into(made_from(found[0], target.own_nodes), target):
+                    return found[1], found[2]
     return None
 
 
@@ -70,8 +77,23 @@ def _summed_by(
 
 def _is_given_back(summed: set[str], function: Function) -> bool:
     known = made_from(summed, function.own_nodes)
+    known |= _put_into(known, function)
     returned = [one.value for one in function.nodes_of(ast.Return) if isinstance(one, ast.Return) and one.value]
     return "return" in summed or any(names_in(one) & known for one in returned)
+
+
+def _put_into(known: set[str], function: Function) -> set[str]:
+    """Returns what is filled with some values, and what holds what is filled: `for m in all.values(): m[k] = x`."""
+    filled = {
+        name
+        for target, value in (pair for node in function.own_nodes for pair in _bindings(node))
+        if names_in(value) & known
+        for one in (target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target])
+        if isinstance(one, ast.Subscript)
+        for name in names_in(one)
+    }
+    loops = [one for one in function.nodes_of(ast.For) if isinstance(one, ast.For)]
+    return filled | {name for one in loops if names_in(one.target) & filled for name in names_in(one.iter)}
 
 
 def _parameters_given(call: ast.Call, target: Function, text: str) -> Iterator[str]:

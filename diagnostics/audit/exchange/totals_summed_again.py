@@ -21,7 +21,8 @@ Good:
 
 or, in the loop, a copy: `shown = total.clone(); dist.all_reduce(shown)`.
 
-What it cannot see: totals of an object that are summed by one of its methods and grow in another.
+What it cannot see: totals of an object that are summed by one of its methods and grow in another. Entries of a dict are
+seen, also where functions fill them.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ RUN_CLASS = "wrong-loss"
 SUBJECT = MEETINGS
 CHECKLIST = "running totals are summed over the ranks once, behind their loop"
 _LOOPS = (ast.For, ast.While)
+_DEPTH = 2  # of functions that hand a total on to what adds to it
 _CHANGES = re.compile(r"(?:zero|fill|copy|div|mul|sub|true_divide|clamp)_|reset|clear|set_")
 _WHETHER = re.compile(r"dist|world|parallel|ddp|multi|num_processes|gpus|initialized", re.IGNORECASE)
 
@@ -107,6 +109,12 @@ def _summed(
             inner = sums_what_it_is_given(statement.value, function, text, project, gives=True)
             if inner is not None:
                 yield text, *inner
+            for given in statement.value.args:  # `shown = summed(total)`, which sums the total itself
+                if isinstance(given, (ast.Name, ast.Attribute)) and ast.unparse(given) != text:
+                    own = ast.unparse(given)
+                    inner = sums_what_it_is_given(statement.value, function, own, project, gives=False)
+                    if inner is not None:
+                        yield own, *inner
 
 
 def _grows(
@@ -193,15 +201,39 @@ def _adds(value: ast.expr, text: str, function: Function, project: Project) -> b
         return False
     if isinstance(value.func, ast.Attribute) and value.func.attr == "add_":
         return _stores(value.func.value, text)
-    targets = project.targets(value, function)
+    return _adds_inside(value, {text}, function, project, _DEPTH)
+
+
+def _adds_inside(call: ast.Call, texts: set[str], function: Function, project: Project, depth: int) -> bool:
+    """Whether a function of the project adds to what a call gives it, which reads as one of some texts."""
+    targets = project.targets(call, function)
     if len(targets) != 1 or isinstance(targets[0].syntax, ast.Module):
         return False
     target = targets[0]
-    given = dict(zip(target.parameters[target.implied :], value.args, strict=False))
-    given.update({one.arg: one.value for one in value.keywords if one.arg in target.parameters})
-    names = {name for name, each in given.items() if ast.unparse(each) == text}
+    given = dict(zip(target.parameters[target.implied :], call.args, strict=False))
+    given.update({one.arg: one.value for one in call.keywords if one.arg in target.parameters})
+    names = {name for name, each in given.items() if ast.unparse(each) in texts}
     known = made_from(names, target.own_nodes) if names else set()
-    return any(
-        isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add) and bool(names_in(one.target) & known)
-        for one in target.nodes_of(ast.AugAssign)
-    )
+    if not known:
+        return False
+    for one in target.nodes_of((ast.AugAssign, ast.Assign, ast.Call)):
+        if isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add) and names_in(one.target) & known:
+            return True
+        if isinstance(one, ast.Assign) and any(_is_sum(each, known) for each in _values(one)):
+            return True
+        if isinstance(one, ast.Call) and depth and _adds_inside(one, known, target, project, depth - 1):
+            return True
+    return False
+
+
+def _values(one: ast.Assign) -> list[ast.expr]:
+    return list(one.value.elts) if isinstance(one.value, (ast.Tuple, ast.List)) else [one.value]
+
+
+def _is_sum(value: ast.expr, known: set[str]) -> bool:
+    """Whether a value is an entry of some totals and more: `old["sum"] + new`."""
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+        return False
+    sides = [value.left, value.right]
+    entries = [isinstance(one, (ast.Subscript, ast.Call)) and bool(names_in(one) & known) for one in sides]
+    return any(entries) and not any(isinstance(one, (ast.Constant, ast.List, ast.JoinedStr)) for one in sides)

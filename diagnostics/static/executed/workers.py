@@ -13,6 +13,7 @@ from diagnostics.static.execution.implied import WORKER
 from diagnostics.static.execution.library import LOADER
 from diagnostics.static.execution.values import (
     MOST_SEEN,
+    Class,
     Const,
     Instance,
     Made,
@@ -27,6 +28,7 @@ _GENERATORS = frozenset(
     ["numpy.random.default_rng", "numpy.random.RandomState", "random.Random", "numpy.random.Generator"]
 )
 _WORKER = frozenset(["get_worker_info", "worker_id", "worker_info", "getpid", "num_workers", "split_dataset_by_node"])
+_RESEEDED = _WORKER | {"initial_seed", "urandom", "SystemRandom", "seed_worker"}  # who seeds in the worker asks these
 _DEALS = frozenset(
     [".prepare", ".setup_dataloaders", ".prepare_data_loader", "datasets.distributed.split_dataset_by_node"]
 )
@@ -47,9 +49,10 @@ def copied_generators(execution: Execution) -> Iterator[tuple[Event, Made]]:
     """Yields (DataLoader with workers, generator in its data set): each worker draws the same numbers."""
     for one in execution.named(LOADER):
         data = one.argument(0, "dataset")
-        if isinstance(data, Instance) and _has_workers(one) and "worker_init_fn" not in one.keywords:
-            held = next(_drawn_from(data), None)
-            if held is not None and not _asks_worker(data):
+        loader = one.value
+        if isinstance(data, Instance) and isinstance(loader, Made) and _has_several(loader):
+            held = next(_drawn_from(data), None) if "worker_init_fn" not in one.keywords else None
+            if held is not None and _RESEEDED.isdisjoint(_spoken_of(data)):
                 yield one, held
 
 
@@ -84,6 +87,19 @@ def _drawn_from(data: Instance) -> Iterator[Made]:
 def _uses(part: Instance, name: str) -> bool:
     methods = [one for one in part.kind.kind.body if getattr(one, "name", "") not in ("", "__init__", "__post_init__")]
     return any(isinstance(node, ast.Attribute) and node.attr == name for one in methods for node in ast.walk(one))
+
+
+def _spoken_of(data: Instance) -> Iterator[str]:
+    """Yields the names that the classes of an object, and of those that it keeps, speak of."""
+    waiting = [one.kind for one in parts(data) if isinstance(one, Instance)]
+    seen: set[int] = set()
+    while waiting:
+        kind = waiting.pop()
+        if id(kind) in seen:
+            continue
+        seen.add(id(kind))
+        waiting += [base for base in kind.bases if isinstance(base, Class)]
+        yield from (getattr(node, "id", "") or getattr(node, "attr", "") for node in ast.walk(kind.kind))
 
 
 def whole_streams(execution: Execution) -> Iterator[tuple[Event, Instance]]:

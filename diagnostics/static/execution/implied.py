@@ -50,6 +50,8 @@ class ImpliedCalls(Assignments):
         for _ in range(6):
             if not isinstance(loop, Made) or loop.name == LOADER or loop.name not in SAME_ITEMS or not loop.args:
                 break
+            for other in loop.args[1:]:  # `zip(range(steps), loader)`, `zip(labelled, unlabelled)`
+                self.read_loader(other, node, scope)
             loop = loop.args[0]
         if not isinstance(loop, Made) or loop.name != LOADER or not self._is_first(id(loop)):
             return

@@ -10,15 +10,15 @@ from diagnostics.static.execution.values import UNKNOWN, Class, Const, Items, Ma
 
 _LOSS = "torch.nn.functional.cross_entropy"
 _LOSS_CLASS = "torch.nn.CrossEntropyLoss"
-_PRODUCTS = frozenset(["@", "torch.matmul", "torch.mm", ".matmul", ".mm", "torch.nn.functional.linear"])
-_SCALED = frozenset(["*", "/", "+", "-", "torch.mul", "torch.div"])
+PRODUCTS = frozenset(["@", "torch.matmul", "torch.mm", ".matmul", ".mm", "torch.nn.functional.linear"])
+SCALED = frozenset(["*", "/", "+", "-", "torch.mul", "torch.div"])
 # What leaves the order of the rows as it is, turns a matrix over or puts the ranks' parts behind each other.
-_KEEPS = frozenset(
+KEEPS = frozenset(
     [".T", ".t", ".mT", ".transpose", ".contiguous", ".float", ".to", ".type", ".view", ".reshape", ".flatten", ".long",
      ".cuda", ".half", ".bfloat16", ".type_as", ".detach"]
 )  # fmt: skip
-_KEEPS_FIRST = frozenset(["torch.nn.functional.normalize", "torch.t", "torch.transpose"])
-_JOINS = frozenset(["torch.cat", "torch.concat", "torch.vstack", "torch.stack"])
+KEEPS_FIRST = frozenset(["torch.nn.functional.normalize", "torch.t", "torch.transpose"])
+JOINS = frozenset(["torch.cat", "torch.concat", "torch.vstack", "torch.stack"])
 _GATHERS = frozenset([f".{one}" for one in operations.GATHERED_TENSORS])
 _FILLS = frozenset([f"torch.distributed.{one}" for one in operations.GATHERED_TENSORS])  # what they are given first
 _DEPTH = 8
@@ -31,17 +31,22 @@ def targets_without_rank(execution: Execution) -> Iterator[tuple[Event, Made, Ma
     """
     filled = [one.args[0] for one in execution.events if one.args and one.name in _FILLS]
     for loss in execution.events:
-        is_module = loss.name == "()" and isinstance(loss.owner, Made) and loss.owner.name == _LOSS_CLASS
-        if loss.name != _LOSS and not is_module:
+        if not is_loss(loss):
             continue
         logits, target = loss.argument(0, "input"), loss.argument(1, "target")
         counted = _counted(target)
         for product in _products(logits, _DEPTH) if counted is not None else ():
-            left, right = _sides(product)
+            left, right = sides(product)
             gathered = _gathered(right, filled, _DEPTH)
             if gathered is not None and counted is not None and _is_own(left, filled):
                 yield loss, product, gathered, counted
                 break
+
+
+def is_loss(event: Event) -> bool:
+    """Whether an event is a cross entropy."""
+    is_module = event.name == "()" and isinstance(event.owner, Made) and event.owner.name == _LOSS_CLASS
+    return event.name == _LOSS or is_module
 
 
 def _tail(name: str) -> str:
@@ -60,7 +65,7 @@ def _counted(target: Value | None) -> Made | None:
 
 def _inner(value: Value) -> Made | None:
     for _ in range(_DEPTH):
-        if not isinstance(value, Made) or value.name not in _KEEPS or value.owner is None:
+        if not isinstance(value, Made) or value.name not in KEEPS or value.owner is None:
             break
         value = value.owner
     return value if isinstance(value, Made) else None
@@ -71,14 +76,15 @@ def _products(value: Value | None, depth: int) -> Iterator[Made]:
     for one in options(value) if depth else ():
         if not isinstance(one, Made):
             continue
-        if one.name in _PRODUCTS:
+        if one.name in PRODUCTS:
             yield one
-        elif one.name in _SCALED:
+        elif one.name in SCALED:
             for part in one.args:
                 yield from _products(part, depth - 1)
 
 
-def _sides(product: Made) -> tuple[Value | None, Value | None]:
+def sides(product: Made) -> tuple[Value | None, Value | None]:
+    """Returns what a matrix product multiplies."""
     given = [product.owner, *product.args] if product.name.startswith(".") else [*product.args]
     return (given[0], given[1]) if len(given) > 1 else (None, None)
 
@@ -87,10 +93,10 @@ def _gathered(value: Value | None, filled: list[Value], depth: int) -> Made | No
     """Returns what gathers, where a value is the parts of all ranks in the order of the ranks."""
     for one in options(value) if depth else ():
         if isinstance(one, Made):
-            if _gathers(one) or any(one is each for each in filled):
+            if gathers(one) or any(one is each for each in filled):
                 return one
-            inner = one.owner if one.name in _KEEPS else None
-            if one.name in _JOINS or one.name in _KEEPS_FIRST:
+            inner = one.owner if one.name in KEEPS else None
+            if one.name in JOINS or one.name in KEEPS_FIRST:
                 inner = one.args[0] if one.args else None
                 if isinstance(inner, Items) and any(inner is each for each in filled):
                     return one
@@ -100,7 +106,8 @@ def _gathered(value: Value | None, filled: list[Value], depth: int) -> Made | No
     return None
 
 
-def _gathers(made: Made) -> bool:
+def gathers(made: Made) -> bool:
+    """Whether a value is what all ranks gave to a gather."""
     if made.name.startswith("torch.distributed.") or made.name in _GATHERS:
         return _tail(made.name) in operations.GATHERED_TENSORS or _tail(made.name).startswith("all_gather_tensor")
     if made.name == ".gather":
@@ -113,6 +120,6 @@ def _is_own(value: Value | None, filled: list[Value]) -> bool:
     if value is None:
         return False
     return not any(
-        one is UNKNOWN or (isinstance(one, Made) and _gathers(one)) or any(one is each for each in filled)
+        one is UNKNOWN or (isinstance(one, Made) and gathers(one)) or any(one is each for each in filled)
         for one in sources(value)
     )

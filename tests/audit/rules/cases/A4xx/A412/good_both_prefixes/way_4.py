@@ -1,0 +1,7 @@
+import torch
+from nets import Encoder
+
+net = Encoder()
+kept = torch.load("encoder.pt", map_location="cpu")["net"]
+net.load_state_dict({name[17:]: value for name, value in kept.items()}, strict=False)
+print(net(torch.ones(1, 8)))

@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+set -euo pipefail
+sbatch --nodes="${1:-4}" run.slurm
