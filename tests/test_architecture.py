@@ -43,7 +43,7 @@ ARROWS = {
     "static/samples": "s/program s/torch_code",
     "static/execution": "agent/shared s/program",
     "static/executed": "agent/shared s/program s/execution",
-    "static/executed/models": "agent/shared s/execution s/executed",
+    "static/executed/models": "agent/shared s/program s/launch_files s/execution s/executed",
     "static/executed/checkpoints": "s/program s/execution s/executed",
     "static/executed/loading": "s/program s/execution s/executed",
     "static/executed/steps": "agent/shared s/program s/execution s/executed",
@@ -117,7 +117,9 @@ ARROWS = {
         "agent/shared audit s/program s/dataflow s/autograd s/torch_code s/execution s/executed s/executed/models "
         "s/executed/steps"
     ),
-    "audit/devices": "audit s/program s/dataflow s/torch_code s/execution s/executed s/executed/loading",
+    "audit/devices": (
+        "audit s/program s/dataflow s/torch_code s/execution s/executed s/executed/loading s/executed/checkpoints"
+    ),
     "audit/checkpoints": "audit s/program s/dataflow s/torch_code s/execution s/executed/checkpoints",
     "audit/data": ("audit s/program s/dataflow s/ordering s/torch_code s/launch_files s/execution s/executed/loading"),
     "audit/models": "agent/shared audit s/program s/dataflow s/samples s/torch_code s/execution s/executed/models",

@@ -38,7 +38,7 @@ CODE = "A524"
 NAME = "directive-with-variable"
 SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL})
-CHECKLIST = "#SBATCH lines hold values, no variables"
+CHECKLIST = "what a batch script asks for are values, no variables of the shell"
 _DIRECTIVE = "#SBATCH "
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_]|\{[A-Za-z_]|\()|`")
 _FILE = re.compile(r"\s(?:--(?:output|error|input|chdir)\b|-[oeiD](?:\s|=|\S))")
