@@ -41,7 +41,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A129"
 NAME = "skipped-in-every-epoch"
 SEVERITY = Severity.WARNING
-RUN_CLASS, RUN_WHEN = "data-repeated", "resumed"
+RUN_CLASS, RUN_WHEN = "loader-empty", "resumed"
 WORDS = ("skip_first_batches", "islice", "enumerate")
 SUBJECT = ("skip_first_batches", "islice", "enumerate")
 CHECKLIST = "what a resumed run has seen is left out of its first epoch alone"
