@@ -139,7 +139,7 @@ def differs_by_rank(value: ast.AST | None, function: Function, project: Project,
     elif isinstance(value, ast.Name):
         found = reaching_values(value, function, project)
     elif isinstance(value, ast.Attribute):
-        found = project.attribute_values(value, function) or project.attributes.get(value.attr, ())[:_MOST]
+        found = project.attribute_values(value, function) or project.values_by_name(value)[:_MOST]
     elif isinstance(value, ast.Call):
         found = (
             (one.value, target)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.functions import Function, last_name, paired
 from diagnostics.static.program.name_resolution import NameResolution
+
+# What programs call the object that holds their settings, and classes of which it may be: no data set, no sampler.
+_SETTINGS = frozenset(["args", "cfg", "conf", "config", "opt", "opts", "options", "hparams", "FLAGS"])
+_OF_SETTINGS = re.compile(r"arg|conf|opt|param|setting|flag|namespace", re.IGNORECASE)
 
 
 class ClassHierarchy(NameResolution):
@@ -85,10 +90,20 @@ class ClassHierarchy(NameResolution):
             kind = next(self.kinds(base, function), None)
         if kind is None:
             # An object of unknown class: its attribute is the one of this name where only one class has one.
-            holders = self._own_attributes.get(value.attr, ())
+            holders = self._own_attributes.get(value.attr, [])
+            if last_name(base) in _SETTINGS:
+                holders = [one for one in holders if _may_hold_settings(one, value.attr)]
             tops = {id(self._holder(one, value.attr)) for one in holders}
             kind = next(iter(holders)) if len(tops) == 1 else None
         return f"{id(self._holder(kind, value.attr))}.{value.attr}" if kind is not None else ""
+
+    def values_by_name(self, value: ast.Attribute) -> list[tuple[ast.expr, Function]]:
+        """Returns what attributes of this name are set to, whosever they are; of settings, only of such."""
+        found = self.attributes.get(value.attr, [])
+        if last_name(value.value) not in _SETTINGS:
+            return found
+        return [one for one in found if (kind := self.class_of(one[1])) is None or _may_hold_settings(kind, value.attr)
+                or not _is_of_self(value.attr, one)]  # fmt: skip
 
     @cached_property
     def _own_attributes(self) -> dict[str, list[ast.ClassDef]]:
@@ -254,6 +269,22 @@ def _attributes_of_self(node: ast.AST) -> Iterator[str]:
         for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
             if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == "self":
                 yield one.attr
+
+
+def _may_hold_settings(kind: ast.ClassDef, name: str) -> bool:
+    return _OF_SETTINGS.search(kind.name) is not None or name in _set_in_body(kind)
+
+
+def _is_of_self(name: str, given: tuple[ast.expr, Function]) -> bool:
+    """Whether a value is given to an attribute of `self`."""
+    value, function = given
+    return any(
+        isinstance(target, ast.Attribute) and target.attr == name and one is value and last_name(target.value) == "self"
+        for node in function.nodes_of(ast.Assign)
+        if isinstance(node, ast.Assign)
+        for each in node.targets
+        for target, one in paired(each, node.value)
+    )
 
 
 def _set_in_body(kind: ast.ClassDef) -> Iterator[str]:
