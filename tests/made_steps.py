@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import hand_made as made
 from made_batches import DDP, one_pass, source
 
 from diagnostics.dynamic.job.job import Job, JobProcess
+from diagnostics.record.batch_data import LoaderPass
 from diagnostics.record.step_timings import PHASES, StepTiming, Timings
 from diagnostics.record.usage import MachineUsage, ProcessUsage, Usage
 
@@ -29,19 +31,28 @@ def step(number: int, end_s: float, phases: Mapping[str, float], **fields: Any) 
 
 def rank(
     number: int, phases: Mapping[str, float], *, count: int = STEPS, timings: Mapping[str, Any] | None = None,
-    loader: Mapping[str, str] | None = None, events: tuple[Any, ...] = (), passes: int = 2, **fields: Any,
+    loader: Mapping[str, str] | None = None, events: tuple[Any, ...] = (), passes: int = 2,
+    augments: bool = False, **fields: Any,
 ) -> JobProcess:  # fmt: skip
-    """Returns a rank in DDP whose steps are all alike; `fields` are those of its steps, or of the process."""
+    """Returns a rank in DDP whose steps are all alike; `fields` are those of its steps, or of the process.
+
+    Where it `augments`, a sample comes with other contents in each pass.
+    """
     process = {name: fields.pop(name) for name in ("step_stacks",) if name in fields}
     wall = sum(phases.values())
     steps = tuple(step(one, 1.0 + wall * one, phases, **fields) for one in range(1, count + 1))
     told = Timings(**{"steps": steps, "count": count, "threads": 1, "cpus": 4, **(timings or {})})
     samples = list(range(4 * count))
-    sources = (source(*(one_pass(at, samples) for at in range(passes)), **{"stages": "0", **(loader or {})}),)
+    drawn = (_moved(one_pass(at, samples), at * augments) for at in range(passes))
+    sources = (source(*drawn, **{"stages": "0", **(loader or {})}),)
     agent = made.agent(
         made.event("gradient-group", DDP), *events, pid=100 + number, steps=count, timings=told, sources=sources
     )
     return made.a_process(100 + number, rank=number, agent=agent, **process)
+
+
+def _moved(one: LoaderPass, by: int) -> LoaderPass:
+    return replace(one, log=tuple(replace(each, samples=tuple(it + by for it in each.samples)) for each in one.log))
 
 
 def job(

@@ -311,37 +311,6 @@ def test_on_a_device_host_times_are_no_proof() -> None:
 def test_loaders_that_compute_get_no_more_workers_than_there_are_idle_cpus() -> None:
     computes = (WorkerStages(loader=0, worker=0, batches=100, fetch_s=8.0, fetch_cpu_s=7.9, collate_s=0.1,
                              collate_cpu_s=0.1, cycle_s=10.0),)  # fmt: skip
-    ranks = [rank(number, STARVED, timings={"stages": computes}, cpu_s=0.1) for number in (0, 1)]
+    ranks = [rank(number, STARVED, timings={"stages": computes}, cpu_s=0.1, augments=True) for number in (0, 1)]
     assert told(job(*ranks, delays=QUIET)) == [("D802", "data-starved", ())]
     assert told(job(*ranks, delays=QUIET, others=0.7)) == []
-
-
-STACK = [
-    *made.frames("/lib/python3.11/zipfile.py:9", "data.py:9"),
-    made.frame("/x/torch/utils/data/_utils/fetch.py:5", "fetch"),
-]
-DECODES = (WorkerStages(loader=0, worker=0, batches=100, fetch_s=8.0, fetch_cpu_s=7.9, collate_s=0.1,
-                        collate_cpu_s=0.1, cycle_s=10.0),)  # fmt: skip
-
-
-def decoding(*frames: Any, passes: int = 3, cpu_s: float = 0.1) -> Job:
-    """Returns ranks whose samples are made beside neighbours that take the CPUs."""
-    seen = (SeenStack(count=9, frames=frames),)
-    ranks = [
-        rank(number, STARVED, timings={"stages": DECODES}, cpu_s=cpu_s, passes=passes, step_stacks=seen)
-        for number in (0, 1)
-    ]
-    return job(*ranks, delays=QUIET, others=0.7)
-
-
-def test_files_that_are_decoded_in_each_pass_are_told_at_their_line_whoever_takes_the_cpus() -> None:
-    module = next(module for code, module in discover(slow).items() if code == "D802")
-    match = module.match(decoding(*STACK))
-    assert match.locations == ("data.py:9", "train.py:3")
-    assert match.finding.title.endswith("__getitem__ is on the CPU, data.py:9 reads and decodes files in each pass")
-
-
-def test_samples_that_are_computed_or_read_once_or_cost_little_are_left_alone() -> None:
-    assert told(decoding(*STACK[1:])) == []  # its own line, which computes
-    assert told(decoding(*STACK, passes=1)) == []
-    assert told(decoding(*STACK, cpu_s=0.4)) == []

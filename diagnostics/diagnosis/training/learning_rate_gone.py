@@ -19,6 +19,7 @@ from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.diagnosis.mark_match import Told, latest, nearest, runs_on, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.model.given_lengths import length_given_at
 from diagnostics.dynamic.replicas.source_lines import own
 from diagnostics.record.training_marks import RateGone
 
@@ -42,7 +43,7 @@ def match(job: Job) -> Match | None:
         return None
     first = max(found, key=lambda one: one.mark.run)
     mark, process = first.mark, first.process
-    made, stepped = own(process, mark.made)[:1], own(process, mark.path)[:1]
+    made, stepped = length_given_at(job, own(process, mark.made))[:1], own(process, mark.path)[:1]
     often = mark.stepped is not None and mark.stepped >= TOO_OFTEN * mark.step
     schedule = nearest(job, process, _STEPS, stepped)
     places = (*schedule, *made, *stepped) if often or not made else (*made, *schedule, *stepped)

@@ -17,6 +17,7 @@ from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.diagnosis.mark_match import Told, latest, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.model.given_lengths import length_given_at
 from diagnostics.dynamic.replicas.source_lines import own
 from diagnostics.record.training_marks import RateGone, ScheduleOver
 
@@ -35,7 +36,7 @@ def match(job: Job) -> Match | None:
     if not found or any(one.process.prints.marks_of(RateGone) for one in found):
         return None  # the rate is 0 by that: which says more
     first = found[0]
-    mark, made = first.mark, own(first.process, first.mark.made)[:1]
+    mark, made = first.mark, own(first.process, first.mark.made)
     total = first.process.steps
     often = mark.stepped / mark.step
     return training_match(
@@ -55,7 +56,7 @@ def match(job: Job) -> Match | None:
         ],
         fix="step the scheduler once after each optimizer.step(); with Accelerate, which steps a prepared scheduler "
         "once for each process, make it for N times as many steps, or do not prepare it",
-        places=made,
+        places=tuple(dict.fromkeys([*length_given_at(job, made)[:1], *made[:1]])),
         confidence=Confidence.LIKELY,
     )
 
