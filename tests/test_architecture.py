@@ -76,7 +76,7 @@ ARROWS = {
     "diagnosis/hang": "diagnosis record d/job d/collectives d/divergence d/stall d/launch",
     "diagnosis/launch": "diagnosis record d/job d/failures d/model d/launch s/launch_files",
     "diagnosis/kept_models": "diagnosis record/marks d/job d/replicas",
-    "diagnosis/loading": "diagnosis record d/job d/samples",
+    "diagnosis/loading": "diagnosis record record/marks d/job d/exit_status d/replicas d/samples",
     "diagnosis/lies": (
         "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
     ),
@@ -86,7 +86,7 @@ ARROWS = {
     "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
     "diagnosis/source": "diagnosis audit d/job record s/program",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
-    "diagnosis/training": "agent/shared diagnosis record d/job d/replicas s/program s/torch_code",
+    "diagnosis/training": "agent/shared diagnosis record d/job d/model d/replicas s/program s/torch_code",
     "diagnosis/updates": "diagnosis record record/marks d/job d/replicas d/samples d/steps",
     "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
@@ -174,11 +174,14 @@ AGENT_ARROWS = {
     "torch_hooks": " shared",
     "data_hooks": " shared torch_hooks",
     "object_hooks": " shared torch_hooks",
+    "gradient_hooks": " torch_hooks",
     "loss_graphs": "torch_hooks",
     "model_hooks": " torch_hooks",
     "function_hooks": " torch_hooks loss_graphs",
     "schedule_hooks": " torch_hooks",
-    "training_hooks": " shared torch_hooks object_hooks loss_graphs model_hooks function_hooks schedule_hooks",
+    "training_hooks": (
+        " shared torch_hooks object_hooks gradient_hooks loss_graphs model_hooks function_hooks schedule_hooks"
+    ),
     "capturing": " shared torch_hooks",
     "parity": " torch_hooks",
 }

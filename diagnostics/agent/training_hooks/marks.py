@@ -11,11 +11,11 @@ import time
 
 from .. import part
 from ..function_hooks import divergences, forced_dropouts, heard_functions, repeated_draws, unreachable_targets
+from ..gradient_hooks import dropped_windows, foreign_gradients, kept_gradients, lost_passes, watched_gradient
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
 from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, untrained_states, woken_parts
 from ..object_hooks import (
-    foreign_gradients,
     grown_containers,
     held_generators,
     held_objects,
@@ -32,13 +32,11 @@ from . import (
     cut_graphs,
     followed_losses,
     guards,
-    kept_gradients,
     kept_states,
     leaf_losses,
     learning_rates,
     loss_scalers,
     lost_losses,
-    lost_passes,
     lost_rates,
     module_hooks,
     module_values,
@@ -85,6 +83,7 @@ class Marks:
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
             swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained,
+            dropped_windows.DroppedWindows(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -223,7 +222,7 @@ def watch(agent, prints):
         random_states, saved_tensors, spread_differences, squashed_outputs, target_weights, judged_copies,
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
-        swinging_rates, repeated_draws, unreachable_targets, untrained_states,
+        swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

@@ -82,6 +82,27 @@ class TargetsUnreachable:
     path: tuple[Frame, ...]  # of the latest call
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedWindows:
+    """Backward passes that were cleared away after equally many each time, fewer than a step takes."""
+
+    optimizer: int
+    step: int
+    drops: int  # times
+    lost: int  # passes, each time
+    every: int  # so many passes, the lost ones among them
+    size: int  # that a step takes
+    path: tuple[Frame, ...]  # of the step
+    backward: tuple[Frame, ...]  # of the pass behind the lost ones
+
+
 LossMark = (
-    LossSquashed | LossConstant | ClippedLate | LoadOverwritten | NanSteps | ForeignGradients | TargetsUnreachable
+    LossSquashed
+    | LossConstant
+    | ClippedLate
+    | LoadOverwritten
+    | NanSteps
+    | ForeignGradients
+    | TargetsUnreachable
+    | DroppedWindows
 )

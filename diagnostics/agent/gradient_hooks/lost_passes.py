@@ -15,10 +15,10 @@ import weakref
 from ..part import Part, is_due
 from ..torch_hooks import tensor_samples
 from ..torch_hooks.wrapped_models import own_frames
+from .watched_gradient import choose, is_emptied
 
 MOST_TRIES = 4  # steps without a lost pass until an optimizer is left alone
 MOST_WAKES = 4  # times that an optimizer is looked at anew: passes that are counted may be another's
-MOST_LOOKED = 64
 
 
 class Passes:
@@ -55,7 +55,7 @@ class LostPasses(Part):
             if index != followed.index:
                 passes.mixed = True
         if followed.index not in self._known:
-            chosen = _choose(optimizer)
+            chosen = choose(optimizer)
             if chosen is not None:
                 self._open[followed.index] = Passes(followed, chosen)
             if chosen is not None or followed.count >= MOST_TRIES:  # a closure makes the first gradients in the step
@@ -97,7 +97,7 @@ class LostPasses(Part):
                 self._at = frames = own_frames(sys._getframe(1))
             place = frames[0][:2] if frames else None
             if passes.after is not None:
-                emptied = _is_emptied(parameter.grad, passes.after)
+                emptied = is_emptied(parameter.grad, passes.after)
                 passes.lost += emptied
                 if emptied:
                     passes.after = None  # the next gradient may come to lie where this one lay
@@ -126,30 +126,3 @@ class LostPasses(Part):
         if gradient is None or gradient.data_ptr() != passes.after[0] or parameter._version != passes.version:
             return False
         return gradient._version == passes.after[1] or self.marks.clips.touched
-
-
-def _is_emptied(gradient, after):
-    """Whether nothing is left of what a pass added to."""
-    if gradient is None:
-        return True
-    address, version, readable = after
-    return readable and (gradient.data_ptr(), gradient._version) != (address, version) and _is_zero(gradient)
-
-
-def _choose(optimizer):
-    """Returns a parameter with a gradient, one of the last: they are the first to have one."""
-    parameters = [one for group in optimizer.param_groups for one in group["params"]]
-    for parameter in reversed(parameters[-MOST_LOOKED:]):
-        gradient = parameter.grad
-        if gradient is None or type(gradient) is not sys.modules["torch"].Tensor or gradient.is_sparse:
-            continue
-        if gradient.device.type != "meta" and not _is_zero(gradient):
-            return parameter
-    return None
-
-
-def _is_zero(gradient):
-    """Whether the numbers that can be read of it are all zero."""
-    if tensor_samples.why_not(gradient):
-        return False
-    return tensor_samples.print_of(gradient, tensor_samples.LEAST_OF_ONE)[1] == 0
