@@ -199,7 +199,7 @@ def load(path: Path, kind: str) -> dict[str, Any]:
             raise DataError(f"{path} is damaged: it is cut off", hint=f"ups-doctor scan-cache {path}") from error
         raise from_os_error(error, action="cannot read the checkpoint", path=path) from error
     except (RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as error:
-        reason = torch_reason(error)
+        reason = torch_reason(error, path)
         refused = DataError if begins_as_saved(path) else ForeignFileError
         raise refused(f"{path} is damaged or no checkpoint: {reason}", hint=f"ups-doctor scan-cache {path}") from error
     if not isinstance(content, dict) or content.get("kind") != kind or content.get("format") != FORMAT:

@@ -15,7 +15,7 @@ from diagnostics.cluster.host_report import is_shared, read_hosts
 from diagnostics.cluster.merge import merged
 from diagnostics.cluster.one_record import JoinedRecord
 from diagnostics.core.console import say, wants_colour
-from diagnostics.core.errors import UsageError, from_os_error
+from diagnostics.core.errors import DoctorError, UsageError, from_os_error
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
@@ -77,7 +77,7 @@ def command(
         what = "the log is empty, and says" if len(logs) == 1 else f"all {len(logs)} logs are empty, and say"
         raise UsageError(f"{what} nothing of any job: {pasteable(logs[0])}")
     report = examine_in_time(folder, logs)
-    place = _write(report, folder, report_dir)
+    place, kept = _write(report, folder, report_dir)
     if as_json:
         say(json_text(report), nl=False)
     elif verbose:
@@ -85,7 +85,7 @@ def command(
     else:
         colour, width = wants_colour(), shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
         say("\n".join(summary_lines(report, place, colour=colour, width=width)), colour=colour)
-    context.exit(0 if report.outcome is JobOutcome.OK else 1)
+    context.exit(0 if report.outcome is JobOutcome.OK and kept else 1)
 
 
 def _says_anything(log: Path) -> bool:
@@ -116,17 +116,20 @@ def _of_all_hosts(record: JoinedRecord) -> str:
     return json_text(examine_record_in_time(record))
 
 
-def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> str:
-    """Writes the report and returns where it is, or why there is none."""
-    if report_dir is not None:
-        make_record_folder(report_dir)
-    elif folder is not None:
-        report_dir = folder.parent if folder.name == "record" else folder
-    else:
-        return "no report was written; --report-dir DIR keeps one"
+def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> tuple[str, bool]:
+    """Writes the report; returns where it is, or why there is none, and False where a folder asked for lacks it."""
+    asked = report_dir is not None
     try:
+        if report_dir is not None:
+            make_record_folder(report_dir)
+        elif folder is not None:
+            report_dir = folder.parent if folder.name == "record" else folder
+        else:
+            return "no report was written; --report-dir DIR keeps one", True
         no_page = write_report(report, report_dir)
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=report_dir)
-        return f"no report was written: {refused.message}"
-    return place_line(pasteable(report_dir / "report.md"), no_page)
+        return f"no report was written: {refused.message}", not asked
+    except DoctorError as error:
+        return f"no report was written: {error.message}", False
+    return place_line(pasteable(report_dir / "report.md"), no_page), True

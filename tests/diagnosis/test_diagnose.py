@@ -137,6 +137,16 @@ def test_the_log_of_torchrun_alone_gives_the_same_at_most_likely(job: Path) -> N
     )
 
 
+def test_the_verdict_is_said_where_the_report_cannot_be_kept(job: Path) -> None:
+    log, taken = job / "train.log", job / "taken"
+    log.write_text(SUMMARY.format(job=job))
+    taken.write_text("a file")
+    done = doctor("diagnose", "--log", log, "--report-dir", taken / "report", cwd=job)
+    first, *_, last = done.stdout.splitlines()
+    assert (done.returncode, first) == (1, "ups-doctor: The job crashed: python-exception on rank 1 at train.py:3.")
+    assert last.startswith(f"  no report was written: cannot make the record folder {taken}/report: "), last
+
+
 @pytest.mark.parametrize(
     "prefix", ["trainer-1  | ", "2026-11-21T12:57:26.354000000Z ", "2026-11-21T12:57:26Z stdout F "]
 )

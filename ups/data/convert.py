@@ -79,7 +79,7 @@ def _loaded(path: Path) -> dict[str, Any]:
     except Exception as error:  # torch raises a dozen types for a damaged or hostile file
         refused = DataError if begins_as_saved(path) else ForeignFileError
         raise refused(
-            f"{path} cannot be read as tensors saved by torch: {torch_reason(error)}",
+            f"{path} cannot be read as tensors saved by torch: {torch_reason(error, path)}",
             hint=f"ups-doctor scan-cache {path}",
         ) from error
     if not isinstance(table, dict) or not all(torch.is_tensor(table.get(name)) for name in ("x", "y")):

@@ -50,6 +50,23 @@ def test_a_damaged_checkpoint_is_one_sentence(tmp_path: Path) -> None:
         checkpoint.load_best(path)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "it is empty"),
+        (
+            "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n",
+            "it is a pointer of Git LFS, whose content was not fetched: git lfs pull",
+        ),
+    ],
+)
+def test_a_file_without_content_is_named_as_what_it_is(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "best.pt"
+    path.write_text(content)
+    with pytest.raises(Exception, match=f"is damaged or no checkpoint: {said}$"):
+        checkpoint.load_best(path)
+
+
 def test_another_kind_of_checkpoint_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="holds 'best', a checkpoint of kind 'last', format 1, is needed"):
         checkpoint.load(saved_best(tmp_path), "last")

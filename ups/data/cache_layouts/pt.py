@@ -66,7 +66,7 @@ class Files:
             latents: torch.Tensor = torch.load(path, weights_only=True, mmap=True)[KEY]
             found = (str(latents.dtype).removeprefix("torch."), tuple(latents.shape), latents.device.type)
         except (OSError, RuntimeError, ValueError, KeyError, TypeError, EOFError, pickle.UnpicklingError) as error:
-            raise damaged(path, torch_reason(error)) from error
+            raise damaged(path, torch_reason(error, path)) from error
         if found != (self._array.dtype, self._array.sample_shape, "cpu"):
             dtype, shape, device = found
             raise damaged(path, f"{dtype}{shape} on {device}, not {self._array.dtype}{self._array.sample_shape} on cpu")
