@@ -176,9 +176,10 @@ def _paths(paths: Iterable[Path], skipped: list[tuple[Path, OSError]]) -> Iterat
             raise UsageError(f"no such file or folder: {path}", hint=f"check the spelling: ls -l {path.parent}")
 
 
-def _is_record(folder: Path) -> bool:
-    """Whether `ups-doctor run` wrote a folder, which holds copies of the sources that it tells of."""
-    return folder.name == "record" and (folder / "job.json").is_file() and (folder / "agents").is_dir()
+def _is_of_a_report(folder: Path) -> bool:
+    """Whether `ups-doctor run` wrote a folder, with copies of sources, or `bisect-model`, with a script that fails."""
+    of_a_run = folder.name == "record" and (folder / "job.json").is_file() and (folder / "agents").is_dir()
+    return of_a_run or ((folder / "tries.jsonl").is_file() and (folder / "report.json").is_file())
 
 
 def _walk(top: Path, seen: set[tuple[int, int]], skipped: list[tuple[Path, OSError]]) -> Iterator[Path]:
@@ -199,5 +200,5 @@ def _walk(top: Path, seen: set[tuple[int, int]], skipped: list[tuple[Path, OSErr
             path = folder / entry.name
             if not is_folder(entry):
                 yield path
-            elif entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists() and not _is_record(path):
+            elif entry.name not in LEFT_OUT and not (path / "pyvenv.cfg").exists() and not _is_of_a_report(path):
                 left.append(path)

@@ -68,6 +68,13 @@ def test_the_copies_of_sources_in_the_doctors_own_records_are_left_out(tmp_path:
     assert list(shown(tmp_path)) == ["a.py", "record/b.py"]
 
 
+def test_scripts_that_a_bisection_wrote_are_left_out(tmp_path: Path) -> None:
+    project(tmp_path, a_py="", reports__7__repro_py="", other__repro_py="")
+    for name in ("tries.jsonl", "report.json"):
+        (tmp_path / "reports" / "7" / name).write_text("{}")
+    assert list(shown(tmp_path)) == ["a.py", "other/repro.py"]
+
+
 def test_links_in_a_circle_and_folders_reached_twice_are_read_once(tmp_path: Path) -> None:
     project(tmp_path, pkg__a_py="")
     (tmp_path / "pkg" / "again").symlink_to(tmp_path / "pkg")
