@@ -88,7 +88,7 @@ ARROWS = {
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/training": "agent/shared diagnosis record d/job d/model d/replicas s/program s/torch_code",
     "diagnosis/updates": "diagnosis record record/marks d/job d/replicas d/samples d/steps",
-    "diagnosis/wrapper": "diagnosis d/job d/failures d/model",
+    "diagnosis/wrapper": "diagnosis d/job d/failures d/model d/replicas",
     "supervisor/capture": "agent/shared machine m/host m/processes record d/launch s/program",
     "supervisor/hang": "agent/shared diagnosis m/processes record d/job d/collectives supervisor/capture",
     "supervisor": (

@@ -33,6 +33,7 @@ from diagnostics.diagnosis.silent import (
     weights_not_finite,
     wrapper_bypassed,
 )
+from diagnostics.diagnosis.wrapper import sharded_alone
 from diagnostics.dynamic.job.job import Job
 from diagnostics.record.agent_data import CollectiveCall, GroupProgress, LifecycleEvent
 from diagnostics.record.parameter_prints import (
@@ -183,10 +184,13 @@ SUMS = tuple(call("all_reduce", "18", number, 9) for number in range(4, 40))
 EXPERTS = (*LOSSES, call("all_to_all_single", "4x3", 40, 6))
 NARROW = replace(DDP, ignored=1)
 STALE = replace(MODEL, in_model=(False, True), loose=(("head.weight", "4x3"),), loose_count=1)
+OWN = {rank: (event("gradient-group", f"how=fully_shard ranks={rank}"),) for rank in (0, 1)}
+BOTH = event("gradient-group", "how=fully_shard ranks=0-1")
 SIGNATURES = (
     wrapper_bypassed, no_sync_left_on, parameters_left_alone, second_model_unwrapped, model_never_wrapped,
     buffers_differ, weights_differ, weights_never_change, gradients_erased, gradients_zero, weights_not_finite,
     optimizer_of_others, gradients_reduced_in_vain, parameters_ignored, hook_keeps_gradients, gradients_around_wrapper,
+    sharded_alone,
 )  # fmt: skip
 
 
@@ -280,6 +284,13 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, tuple[int, ...]]] = {
         ranks(own, own_gradients, model=ALONE, wrappers=(), calls=LOSSES, other=(own, own_gradients)),
         "The models of ranks 0, 1 drift apart: a.weight and 1 more parameter differ from step 2 on, since nothing "
         "exchanges their gradients: each rank trains a model of its own on its share of the data",
+        (0, 1),
+    ),
+    "sharded over one rank": (
+        sharded_alone,
+        ranks(own, own_gradients, model=ALONE, wrappers=(), calls=LOSSES[:4], other=(own, own_gradients), noted=OWN),
+        "The models of ranks 0, 1 drift apart: a.weight and 1 more parameter differ from step 2 on, since FSDP on each "
+        "rank was made over a group of this rank alone: it reduces their gradients with nobody",
         (0, 1),
     ),
     "bypassed on a device": (
@@ -388,6 +399,16 @@ QUIET: dict[str, Job] = {
     "no sampler: folds, sweeps, players": ranks(
         own, own_gradients, model=ALONE, wrappers=(), calls=LOSSES, sampler=False
     ),
+    "shards of one rank that are averaged by hand": ranks(
+        own, own_gradients, model=ALONE, wrappers=(), calls=(call("all_reduce", "4x3", 5, 9),), noted=OWN
+    ),
+    "shards of one rank without a common data set": ranks(
+        own, own_gradients, model=ALONE, wrappers=(), calls=LOSSES[:4], noted=OWN, sampler=False
+    ),
+    "one group of one rank, and one of both": ranks(
+        own, own_gradients, model=ALONE, wrappers=(), calls=LOSSES[:4],
+        noted={rank: (*told, BOTH) for rank, told in OWN.items()},
+    ),
     "something in C++ goes between the ranks": ranks(own, own_gradients, model=ALONE, wrappers=(), calls=LOSSES[:4]),
     "objects are gathered": ranks(
         own, own_gradients, model=ALONE, wrappers=(),
@@ -483,7 +504,7 @@ def test_an_optimizer_that_is_given_a_rate_of_0_by_a_loaded_state_is_told_beside
 
 def test_all_signatures_of_replicas_are_asked_here() -> None:
     codes = {code for code in discover(silent, broken=[]) if "D520" <= code < "D540"}
-    assert codes == {one.CODE for one in SIGNATURES}
+    assert codes == {one.CODE for one in SIGNATURES if one is not sharded_alone}
 
 
 def test_what_a_call_of_the_program_might_still_average_is_not_told_while_it_runs(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ class Prints:
             model["names"].append(name)
             model["shapes"].append("x".join(map(str, one.shape)) or "scalar")
             model["wrapper"].append(_wrapper_of(one, wrappers))
-            model["sharded"].append(sharded or tensor_samples.why_not(one) == tensor_samples.SHARDED)
+            model["sharded"].append(sharded or tensor_samples.is_cut(one))
             model["in_model"].append(id(one) in known)
             model["learns"].append(one.requires_grad)
             model["group"].append(group_of.get(id(one), 0))

@@ -43,6 +43,14 @@ def why_not(tensor):
     return "" if _is_dense(tensor) and _is_there(tensor) else UNREADABLE
 
 
+def is_cut(tensor):
+    """Whether this rank holds a part of a tensor: a DTensor over a mesh of this rank alone is whole."""
+    if why_not(tensor) != SHARDED:
+        return False
+    spec = getattr(tensor, "_spec", None) if type(tensor).__name__ == "DTensor" else None
+    return spec is None or spec.mesh.mesh.numel() > 1
+
+
 def local_of(tensor):
     """Returns this rank's own shard of a DTensor, the tensor itself where it is none or has nothing of it."""
     local = getattr(tensor, "_local_tensor", None) if type(tensor).__name__ == "DTensor" else None

@@ -97,6 +97,19 @@ def communicates(found: Replicas) -> bool:
     return False
 
 
+def shares_with_nobody(found: Replicas) -> bool:
+    """Whether the wrappers of every rank were made over groups of this rank alone."""
+    texts = [
+        [event.text.split() for event in process.agent.events if event.kind == "gradient-group"]
+        for process in found.processes
+        if process.agent is not None
+    ]
+    return len(texts) == len(found.processes) and all(
+        told and all(f"ranks={process.rank}" in words for words in told)
+        for process, told in zip(found.processes, texts, strict=True)
+    )
+
+
 def divides_data(job: Job, found: Replicas) -> bool:
     """Whether every rank made a DistributedSampler: each trains on its own part of one data set."""
     return all(

@@ -21,6 +21,7 @@ from diagnostics.dynamic.replicas.sharing import (
     exchanges_in_forward,
     exchanges_model,
     reduces_each_step,
+    shares_with_nobody,
 )
 from diagnostics.record.parameter_prints import WrapperFacts
 
@@ -40,6 +41,7 @@ class SyncGap(StrEnum):
     AROUND = (
         "around"  # DDP ran to synchronise, and no backward pass came by its reducer: nothing went between the ranks
     )
+    ALONE = "alone"  # FSDP holds it over a group of one rank, and nothing is exchanged beside
     THROWN_AWAY = "thrown-away"  # as much as the gradients is reduced by hand in each step, and the step uses its own
 
 
@@ -149,7 +151,11 @@ def _gap(job: Job, found: Replicas, index: int) -> SyncGap | None:
         whole = any(elements(shape) > 1 for shape in found.model.shapes)
         long = found.steps[-1] >= ENOUGH  # a copy that is adapted to one task of a rank makes fewer steps
         return SyncGap.SECOND_MODEL if works and equal_at_first and whole and long else None
-    return SyncGap.NEVER_WRAPPED if divides_data(job, found) and not communicates(found) else None
+    if not divides_data(job, found):
+        return None
+    if shares_with_nobody(found):
+        return SyncGap.ALONE
+    return SyncGap.NEVER_WRAPPED if not communicates(found) else None
 
 
 def _keeps_to_itself(found: Replicas) -> bool:
