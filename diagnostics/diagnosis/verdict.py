@@ -14,7 +14,7 @@ from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.wording import signal_name
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.exit_status.failure_handling import FailureFate, failure_fates
-from diagnostics.dynamic.job.evidence import stood_still
+from diagnostics.dynamic.job.evidence import ended_s, stood_still
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.stall.liveness import judgement_of
 from diagnostics.record.supervisor_facts import ABORTED, ATTACHED, START_AGAIN
@@ -74,6 +74,8 @@ def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:
         one.outcome in _FAILURES and one.certainty == PROVED and not _is_of_earlier_start(job, one) for one in roots
     ):
         roots.sort(key=lambda one: _is_of_earlier_start(job, one))  # which the job had left behind
+    stands_s = min((_ranks_began_s(job, one) for one in roots if one.outcome is JobOutcome.HANG), default=float("inf"))
+    roots.sort(key=lambda one: _was_over(job, one, stands_s))
     cascades = sorted((one for one in matches if one not in first_ones), key=order_of)
     if not roots:
         return _unmatched(job, cascades)
@@ -83,6 +85,22 @@ def _decide(job: Job, matches: Sequence[Match]) -> Diagnosis:
         failure_class=first.failure_class,
         first=first,
         others=(*roots[1:], *cascades),
+    )
+
+
+def _ranks_began_s(job: Job, match: Match) -> float:
+    """Returns when the first rank that a match accounts for began, infinity without one."""
+    told = [job.of_pid(pid) for pid in match.explains]
+    return min((one.began_s for one in told if one is not None and one.rank is not None), default=float("inf"))
+
+
+def _was_over(job: Job, match: Match, stands_s: float) -> bool:
+    """Whether a match is about programs that had ended before the ranks that stand still began: the job went on."""
+    told = [job.of_pid(pid) for pid in match.explains]
+    return (
+        stands_s < float("inf")
+        and bool(told)
+        and all(one is not None and one.rank is None and ended_s(one) < stands_s for one in told)
     )
 
 

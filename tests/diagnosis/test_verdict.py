@@ -50,6 +50,19 @@ def test_a_crash_is_told_before_what_was_slow_or_wrong() -> None:
     assert order(wrong, crash) == ["D201", "D501"]
 
 
+@pytest.mark.parametrize(("ended_s", "first"), [(6.0, "D320"), (20.0, "D221")])
+def test_what_was_over_before_the_ranks_began_is_not_why_they_stand(ended_s: float, first: str) -> None:
+    warm_up = a_process(90, rank=None, part=ProcessRole.HELPER, signal=9, at_s=ended_s)
+    ranks = [a_process(100 + rank, rank=rank, began_s=8.0) for rank in (0, 1)]
+    killed = a_match("D221", "killed-externally", confidence=Confidence.LIKELY, explains=(90,), began_s=ended_s)
+    stands = a_match(
+        "D320", "rank-stalled", outcome=HANG, confidence=Confidence.LIKELY, explains=(100, 101), began_s=30.0
+    )
+    decision = arbitrate(a_job(warm_up, *ranks, code=None), [killed, stands])
+    assert decision.first is not None
+    assert decision.first.finding.code == first
+
+
 def test_how_a_job_trained_is_not_why_it_failed_and_takes_no_crash_away() -> None:
     crash = a_match("D221", "killed-externally", generic=True)
     wrong = a_match("D535", "gradients-not-synchronised", outcome=WRONG)
