@@ -361,9 +361,10 @@ def test_the_old_spelling_of_local_rank_is_a_matter_of_versions(tmp_path: Path) 
     assert say(found) == ("version-skew", (0,), ("train.py:2", "train.py:3"))
 
 
-def test_descriptors_run_out_where_the_script_lowers_the_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("limit", ["64", "${OPEN:-64}", '"$OPEN"'])
+def test_descriptors_run_out_where_the_script_lowers_the_limit(tmp_path: Path, limit: str) -> None:
     text = "OSError: [Errno 24] Too many open files: 'a.npy'"
-    files = {"run.sh": "ulimit -n 64\ntorchrun train.py\n"}
+    files = {"run.sh": f"ulimit -n {limit}\ntorchrun train.py\n"}
     found = only(descriptors_exhausted, made.a_job(shell(), failed(text, "data.py:4"), cwd=tmp_path, files=files))
     assert say(found) == ("fd-exhaustion", (0,), ("run.sh:1", "data.py:4"))
 
