@@ -29,10 +29,10 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.samples.refilled_containers import Put, Use, refilled_attributes, refilled_in_loop
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.samples.refilled_containers import Put, Use, refilled_attributes, refilled_in_loop
 
 CODE = "A339"
 NAME = "kept-and-refilled"

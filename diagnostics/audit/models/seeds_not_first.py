@@ -45,8 +45,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield violation(
                 file,
                 one.sort,
-                f"the rows are in the order of their numbers here, and the first len({one.seeds}) of them are taken for "
-                f"'{one.seeds}': they are others",
+                f"the rows are in the order of their numbers here, and the first len({one.seeds}) of them are taken "
+                f"for '{one.seeds}': they are others",
                 f"keep '{one.seeds}' in front (join it with what is not in it), or find its rows by their numbers: "
                 "unique(return_inverse=True)",
                 steps=(step(project.file_with(one.where), one.taken, "takes them from the front"),),

@@ -1,4 +1,4 @@
-"""Windows of a series that are scaled by statistics of their own beside targets of the same series that are not. Pure."""
+"""Windows of a series that are scaled by their own statistics, beside targets of the same series that are not. Pure."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _BACK = re.compile(r"inverse|denorm|unnorm|destandard|unstandard|unscale|descale
 _STATISTICS = frozenset(["mean", "std", "var", "min", "max", "median", "amax", "amin"])
 _MODEL = re.compile(r"^self$|net$|model|module$|forecaster", re.IGNORECASE)
 _SHAPES = frozenset(["squeeze", "unsqueeze", "view", "reshape", "flatten", "to", "cpu", "float", "detach", "numpy"])
+_CONVERTS = _SHAPES | {"tensor", "as_tensor", "from_numpy", "FloatTensor", "Tensor", "array", "asarray", "astype",
+                       "clone", "copy", "contiguous"}  # fmt: skip
 _GIVES = (ast.Return, ast.Yield)
 _DEPTH = 3
 
@@ -84,7 +86,12 @@ def _scaling(node: ast.expr) -> tuple[ast.expr, frozenset[str]] | None:
             name = last_name(scaler)
             return (operand, frozenset([name])) if name and name not in ("F", "functional", "torch") else None
         case ast.BinOp(left=ast.BinOp(left=operand, op=ast.Sub(), right=center), op=ast.Div(), right=scale):
-            names = {last_name(one) for side in (center, scale) for one in walk(side) if isinstance(one, (ast.Name, ast.Attribute))}
+            names = {
+                last_name(one)
+                for side in (center, scale)
+                for one in walk(side)
+                if isinstance(one, (ast.Name, ast.Attribute))
+            }
             return operand, frozenset(names - {"self", ""})
     return None
 
@@ -107,8 +114,13 @@ def _is_of_window(node: ast.expr, operand: ast.expr, by: frozenset[str], functio
         if last_name(node.func).startswith("fit"):
             return True
         calls = (one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call))
-        return any(last_name(one.func) == "fit" and isinstance(one.func, ast.Attribute) and last_name(one.func.value) in by
-                   and [ast.unparse(arg) for arg in one.args[:1]] == [ast.unparse(operand)] for one in calls)  # fmt: skip
+        fits = [one for one in calls if last_name(one.func) == "fit" and isinstance(one.func, ast.Attribute)]
+        return any(
+            isinstance(one.func, ast.Attribute)
+            and last_name(one.func.value) in by
+            and [ast.unparse(arg) for arg in one.args[:1]] == [ast.unparse(operand)]
+            for one in fits
+        )
     text = ast.unparse(operand)
     for value in (one for name in by for one in function.assigned.get(name, ())):
         for call in walk(value):
@@ -131,9 +143,11 @@ def _targets(series: tuple[str, str], given: list[ast.AST], function: Function) 
         if len(function.assigned.get(name, ())) > 1 or name in scaled or ast.unparse(value) in scaled:
             continue
         plain = _without_conversions(value)
-        if isinstance(plain, ast.Subscript) and (ast.unparse(plain.value), ast.unparse(plain.slice)) != series:
-            if ast.unparse(plain.value) == series[0]:
-                yield value
+        if ast.unparse(plain) in scaled:
+            continue
+        whole, place = series
+        if isinstance(plain, ast.Subscript) and ast.unparse(plain.value) == whole:
+            yield from [value] if ast.unparse(plain.slice) != place else []
 
 
 def _parts(node: ast.AST) -> Iterator[ast.expr]:
@@ -148,7 +162,7 @@ def _parts(node: ast.AST) -> Iterator[ast.expr]:
 
 def _without_conversions(value: ast.expr) -> ast.expr:
     """Returns what `torch.tensor(x)`, `x.float()` and the like stand around."""
-    while isinstance(value, ast.Call):
+    while isinstance(value, ast.Call) and last_name(value.func) in _CONVERTS:
         inside = value.args[0] if value.args else value.func.value if isinstance(value.func, ast.Attribute) else None
         if inside is None:
             break
@@ -161,7 +175,11 @@ def _keys(by: frozenset[str], function: Function) -> Iterator[str]:
     for node in function.nodes_of((ast.Dict, ast.Call)):
         pairs: list[tuple[object, ast.expr]] = []
         if isinstance(node, ast.Dict):
-            pairs = [(key.value, one) for key, one in zip(node.keys, node.values, strict=True) if isinstance(key, ast.Constant)]
+            pairs = [
+                (key.value, one)
+                for key, one in zip(node.keys, node.values, strict=True)
+                if isinstance(key, ast.Constant)
+            ]
         elif isinstance(node, ast.Call):
             pairs = [(one.arg, one.value) for one in node.keywords if one.arg]
         for key, value in pairs:

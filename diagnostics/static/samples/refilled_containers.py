@@ -19,7 +19,9 @@ _LETS_GO = frozenset(["pop", "popleft", "popitem"])
 _EMPTIES = frozenset(["clear", "fill", "fill_", "zero_"])
 _FILLS = frozenset(["append", "appendleft", "extend", "insert", "add", "update", "setdefault", "copy_"])
 _LISTS = frozenset(["list", "dict", "set", "deque", "defaultdict", "OrderedDict"])
-_ARRAYS = frozenset(["zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like", "bytearray"])
+_ARRAYS = frozenset(
+    ["zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like", "bytearray"]
+)
 BEGINS = frozenset(["__init__", "__post_init__", "__new__", "__enter__", "__getstate__", "__setstate__"])
 _ENDS = frozenset(["__exit__", "__del__", "close", "shutdown", "stop", "teardown", "cleanup", "finish"])
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -215,7 +217,11 @@ def refilled_in_loop(function: Function, project: Project) -> Iterator[tuple[Put
             if _leaves(put.node, inside):
                 break
             emptied = next((one for one in mine if one.empties or (arrays and one.fills)), None)
-            if emptied is not None and (arrays or any(one.fills for one in mine)) and _is_kept_long(put, loop, function):
+            if (
+                emptied is not None
+                and (arrays or any(one.fills for one in mine))
+                and _is_kept_long(put, loop, function)
+            ):
                 yield put, emptied
                 break
 
@@ -236,12 +242,13 @@ def _is_kept_long(put: Put, loop: ast.AST, function: Function) -> bool:
 
 def _leaves(node: ast.AST, inside: Sequence[ast.AST]) -> bool:
     """Whether the block that a statement is in ends the loop behind it: what it keeps is kept once."""
-    for one in inside:
-        for block in (getattr(one, "body", None), getattr(one, "orelse", None)):
-            if isinstance(block, list) and any(node is inner for part in block for inner in [part, *walk(part)]):
-                if isinstance(block[-1], (ast.Break, ast.Return, ast.Raise)):
-                    return True
-    return False
+    blocks = (block for one in inside for block in (getattr(one, "body", None), getattr(one, "orelse", None)))
+    return any(
+        isinstance(block, list)
+        and isinstance(block[-1:][0] if block else None, (ast.Break, ast.Return, ast.Raise))
+        and any(node is inner for part in block for inner in walk(part))
+        for block in blocks
+    )
 
 
 def refilled_attributes(kind: ast.ClassDef, project: Project) -> Iterator[tuple[Put, Use, Function]]:
@@ -259,9 +266,10 @@ def refilled_attributes(kind: ast.ClassDef, project: Project) -> Iterator[tuple[
             emptied = [(one, where) for one, where in mine if _last(where) not in (BEGINS | _ENDS)
                        and (one.empties or (not lists and one.fills and where is method))]  # fmt: skip
             filled = any(one.fills and _last(where) not in BEGINS for one, where in mine)
-            if emptied and filled and _keeps_on(put, kind, done, project) and not _is_registered(put, method):
-                if not _is_changed_from_outside(put.container.partition(".")[2], kind, project):
-                    yield put, *emptied[0]
+            if not emptied or not filled or not _keeps_on(put, kind, done, project) or _is_registered(put, method):
+                continue
+            if not _is_changed_from_outside(put.container.partition(".")[2], kind, project):
+                yield put, *emptied[0]
 
 
 def _last(function: Function) -> str:
@@ -324,10 +332,12 @@ def _is_changed_from_outside(name: str, kind: ast.ClassDef, project: Project) ->
         )  # fmt: skip
         if any(isinstance(one, ast.Attribute) and ast.unparse(one.value) != "self" for one in targets):
             return True
-    for called in (*_EMPTIES, *_LETS_GO):
-        for call, where in project.calls_by_name.get(called, ()):
-            held = call.func.value if isinstance(call.func, ast.Attribute) else None
-            if isinstance(held, ast.Attribute) and held.attr == name and id(where) not in own:
-                if ast.unparse(held.value) != "self":
-                    return True
-    return False
+    calls = (one for called in (*_EMPTIES, *_LETS_GO) for one in project.calls_by_name.get(called, ()))
+    held = [(call.func.value, where) for call, where in calls if isinstance(call.func, ast.Attribute)]
+    return any(
+        isinstance(one, ast.Attribute)
+        and one.attr == name
+        and id(where) not in own
+        and ast.unparse(one.value) != "self"
+        for one, where in held
+    )

@@ -134,7 +134,7 @@ def _statistic(asked: _Asked, loss: Value | None) -> tuple[Value, Made] | None:
     if "now" not in asked.kinds(loss) or ("own" not in asked.kinds(loss) and not asked.fitted):
         return None
     for one in asked.all_of(loss):
-        if not isinstance(one, Made) or one.name not in _COMPUTES and not one.args or one.node is None:
+        if not isinstance(one, Made) or (one.name not in _COMPUTES and not one.args) or one.node is None:
             continue
         given = [value for value in (one.owner, *one.args, *one.keywords.values()) if value is not None]
         trained = any("now" in asked.kinds(value) for value in given)

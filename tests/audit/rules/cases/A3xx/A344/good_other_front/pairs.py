@@ -23,3 +23,9 @@ def train_part(dataset, train_ids, val_ids):
     everything = sorted(train_ids + val_ids)
     print(len(everything), everything[:5])
     return dataset[: len(train_ids)]
+
+
+def precision_at_positives(positive, negative):
+    ranked = torch.cat([positive, negative]).sort(descending=True).values
+    best = sorted([*positive, *negative], reverse=True)
+    return ranked[: len(positive)], best[: len(positive)]
