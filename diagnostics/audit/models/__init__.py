@@ -1,1 +1,1 @@
-"""Rules A323 to A349: what stands around a model: groups of weights, frozen parts, hooks, averages, targets, pairs."""
+"""Rules A323 to A349: what stands around a model: weights, frozen parts, means, targets, batches, memories, pairs."""

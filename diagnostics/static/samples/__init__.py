@@ -1,1 +1,1 @@
-"""What belongs together in one sample: an image and its mask, a step of an environment and whether it ended there."""
+"""What belongs together in one sample: image and mask, step and end, window and target; what a memory keeps of them."""

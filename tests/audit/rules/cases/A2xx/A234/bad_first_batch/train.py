@@ -1,0 +1,22 @@
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, DistributedSampler
+
+
+def main():
+    dist.init_process_group("nccl")
+    data = torch.load("set.pt")
+    loader = DataLoader(data, 16, sampler=DistributedSampler(data))
+    first, _ = next(iter(loader))
+    scale = first.abs().max()
+    model = DistributedDataParallel(torch.nn.Linear(3, 1))
+    optimizer = torch.optim.Adam(model.parameters())
+    for x, y in loader:
+        loss = (model(x / scale) - y).abs().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+main()

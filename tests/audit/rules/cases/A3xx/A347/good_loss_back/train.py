@@ -1,0 +1,25 @@
+from torch.utils.data import Dataset
+
+
+class Windows(Dataset):
+    def __getitem__(self, i):
+        past, future = self.data[i : i + 24], self.data[i + 24 : i + 30]
+        mean, std = past.mean(), past.std()
+        past = (past - mean) / std
+        return past, future, mean, std
+
+
+def train(model, loader, optimizer, criterion):
+    for past, future, mean, std in loader:
+        output = model(past)
+        loss = criterion(output * std + mean, future)
+        loss.backward()
+        optimizer.step()
+
+
+def predict(model, loader):
+    return [model(past) * std + mean for past, _, mean, std in loader]
+
+
+def forecast(model, past, mean, std):
+    return model(past) * std + mean
