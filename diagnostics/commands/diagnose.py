@@ -15,13 +15,13 @@ from diagnostics.cluster.host_report import is_shared, read_hosts
 from diagnostics.cluster.merge import merged
 from diagnostics.cluster.one_record import JoinedRecord
 from diagnostics.core.console import say, wants_colour
-from diagnostics.core.errors import DoctorError, UsageError, from_os_error
+from diagnostics.core.errors import UsageError, from_os_error
 from diagnostics.core.failure_classes import JobOutcome
 from diagnostics.core.files import write_whole
 from diagnostics.core.shell_quoting import pasteable
 from diagnostics.diagnosis.engine import write_report
 from diagnostics.diagnosis.with_deadline import examine_in_time, examine_record_in_time
-from diagnostics.record.record import make_record_folder
+from diagnostics.record.record import make_private_folder, make_record_folder
 from diagnostics.report.html_page import place_line
 from diagnostics.report.page import json_text, markdown
 from diagnostics.report.run_report import RunReport
@@ -121,7 +121,7 @@ def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> t
     asked = report_dir is not None
     try:
         if report_dir is not None:
-            make_record_folder(report_dir)
+            make_private_folder(report_dir)
         elif folder is not None:
             report_dir = folder.parent if folder.name == "record" else folder
         else:
@@ -130,6 +130,4 @@ def _write(report: RunReport, folder: Path | None, report_dir: Path | None) -> t
     except OSError as error:
         refused = from_os_error(error, action="cannot write", path=report_dir)
         return f"no report was written: {refused.message}", not asked
-    except DoctorError as error:
-        return f"no report was written: {error.message}", False
     return place_line(pasteable(report_dir / "report.md"), no_page), True

@@ -166,11 +166,16 @@ def read_agent_file(path: Path) -> AgentData:
     return decode_agent_file(read_bytes(path), path.name)
 
 
+def make_private_folder(folder: Path) -> None:
+    """Makes a folder that only its owner may enter. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+
+
 def make_record_folder(folder: Path) -> Path:
-    """Makes a folder that only its owner may enter, for agents to write into. Raises DoctorError."""
+    """Makes such a folder for agents to write into. Raises DoctorError."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        make_private_folder(folder)
     except OSError as error:
         raise from_os_error(error, action="cannot make the record folder", path=folder) from error
     return folder

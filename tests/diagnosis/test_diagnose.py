@@ -144,7 +144,7 @@ def test_the_verdict_is_said_where_the_report_cannot_be_kept(job: Path) -> None:
     done = doctor("diagnose", "--log", log, "--report-dir", taken / "report", cwd=job)
     first, *_, last = done.stdout.splitlines()
     assert (done.returncode, first) == (1, "ups-doctor: The job crashed: python-exception on rank 1 at train.py:3.")
-    assert last.startswith(f"  no report was written: cannot make the record folder {taken}/report: "), last
+    assert last.startswith(f"  no report was written: cannot write {taken}/report: "), last
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.source_lines import lines_like, own
 from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 
-CODE = "D966"
+CODE = "D606"
 NAME = "sharded-over-one-rank"
 CLASS = "gradients-not-synchronised"
 EXAMINES = AppliesTo.ANY
