@@ -16,7 +16,8 @@ Good:
 
     return [optimizer], [{"scheduler": scheduler, "interval": "step"}]
 
-What it cannot see: numbers that are written out, schedules that a callback steps, and settings whose names do not say what they count.
+What it cannot see: numbers that are written out, schedules that a callback steps, and settings whose names do not say
+what they count.
 """
 
 from __future__ import annotations
