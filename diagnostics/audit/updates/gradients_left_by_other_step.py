@@ -54,8 +54,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(cleared, project),
             cleared.node,
-            "these gradients are cleared here, and not between another optimizer's backward pass through the same model "
-            "and its own: what the other pass leaves is added to each step",
+            "these gradients are cleared here, and not between another optimizer's backward pass through the same "
+            "model and its own: what the other pass leaves is added to each step",
             "clear them right before the backward pass that the step is for",
             steps=(
                 shown(other, project, "the other optimizer's pass leaves gradients in this model, too"),
