@@ -36,7 +36,7 @@ from diagnostics.static.executed.rounds import steps_in_unsynchronised_rounds
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.project import Project, per_project
+from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.gradient_accumulation import (
     entered_by,
@@ -56,18 +56,7 @@ CHECKLIST = "gradients are averaged in the round before the step"
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the tests of no_sync() that do not fit the step."""
-    read = [one for asked, one in _all_read(project) if one.file is file or (asked is file and not _is_asked(one.file))]
-    yield from also(read, file, project, _run, uncalled=True)
-
-
-@per_project
-def _all_read(project: Project) -> tuple[tuple[ProjectFile, Violation], ...]:
-    """Returns what reading finds: the `with` that is read may stand in another file than the test of no_sync()."""
-    return tuple((file, one) for file in project.python if _is_asked(file) for one in _read(file, project))
-
-
-def _is_asked(file: ProjectFile) -> bool:
-    return not file.words.isdisjoint(WORDS)
+    yield from also(_read(file, project), file, project, _run, uncalled=True)
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
