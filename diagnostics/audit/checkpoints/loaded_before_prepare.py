@@ -40,7 +40,7 @@ NAME = "loaded-before-prepare"
 SEVERITY = Severity.ERROR
 RUN_CLASS, RUN_WHEN = "checkpoint-not-loaded", "resumed"
 WORDS = ("load_state",)
-CHECKLIST = "Accelerate loads its state into what it has prepared"
+CHECKLIST = "a state is loaded into what Accelerate has prepared"
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:

@@ -142,7 +142,8 @@ def _makes(function: Function, project: Project) -> Iterator[_Remade]:
 
 def _always_made(method: Function, project: Project) -> Iterator[ast.Assign]:
     """Yields what a method sets to something new each time it is called, and had no use of before."""
-    for one in getattr(method.syntax, "body", ()):
+    body = getattr(method.syntax, "body", ())
+    for one in body if isinstance(body, list) else ():  # a lambda's is one value
         if any(isinstance(node, ast.Return) for node in walk(one)):
             return
         if isinstance(one, ast.Assign) and len(one.targets) == 1 and _is_new(one.value):

@@ -47,7 +47,7 @@ from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
-CODE = "A528"
+CODE = "A630"
 NAME = "handler-exits-with-success"
 SEVERITY = Severity.ERROR
 WORDS = ("signal",)
