@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from diagnostics.static.executed.training import loader_of
+from diagnostics.static.executed.training import loader_of, operation
 from diagnostics.static.execution.events import Event, Execution, OpenLoop
 from diagnostics.static.execution.values import Const, Made, OneOf, Value, sources
 
@@ -26,7 +26,7 @@ def steps_in_unsynchronised_rounds(execution: Execution) -> Iterator[tuple[Event
     """Yields (backward pass, optimizer step, test of no_sync) where a step comes in a round that kept its gradients."""
     for backward in execution.named(".backward"):
         context = next((one for one in backward.contexts if _is_no_sync(one)), None)
-        if context is None or not backward.loops:
+        if context is None or not backward.loops or _averages_by_hand(execution, backward.loops[-1]):
             continue
         leaps = [one for one in execution.named("break") if one.loops[-1:] == backward.loops[-1:]]
         for step in execution.named(".step"):
@@ -43,6 +43,12 @@ def steps_in_unsynchronised_rounds(execution: Execution) -> Iterator[tuple[Event
             if place is not None:
                 yield backward, step, place
                 break
+
+
+def _averages_by_hand(execution: Execution, loop: OpenLoop) -> bool:
+    """Whether gradients are reduced in a loop itself."""
+    reduced = (value for one in execution.events if loop in one.loops and operation(one) for value in one.args)
+    return any(isinstance(one, Made) and one.name == ".grad" for value in reduced for one in sources(value))
 
 
 def _are_parted(backward: Event, step: Event) -> bool:
