@@ -20,8 +20,8 @@ Good:
     discriminator_loss.backward()
     optimizer_d.step()
 
-What it cannot see: models whose parameters are frozen and woken in the course of the training, which it leaves alone;
-losses that several optimizers take a step for are meant to be summed.
+What it cannot see: models whose parameters are frozen and woken in the course of the training, and two losses of which
+each goes through both models, as of an encoder and a decoder: their sum may be meant.
 """
 
 from __future__ import annotations

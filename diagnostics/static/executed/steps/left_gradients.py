@@ -19,7 +19,8 @@ _FREEZES = frozenset([".requires_grad_", "set requires_grad"])
 def left_by_others(execution: Execution) -> Iterator[tuple[Event, Event, Event]]:
     """Yields (clearing, backward pass of another optimizer, backward pass of the optimizer's own) in a loop.
 
-    Nothing clears the gradients of the optimizer's model between the two passes, and the first reaches it, too.
+    Nothing clears the gradients of the optimizer's model between the two passes, and the first reaches it, too. The
+    second does not reach the other's model: where each goes through both, their sum may be meant.
     """
     steps = [one for one in execution.named(_STEP) if one.loops and _stepped(one) is not None]
     known = {id(made): _models(made) for one in steps if (made := _stepped(one)) is not None}
@@ -33,8 +34,8 @@ def left_by_others(execution: Execution) -> Iterator[tuple[Event, Event, Event]]
         passes = [(at, one, *_owners(at, round_of, known, without)) for at, one in enumerate(round_of)
                   if one.name == _BACKWARD and "inputs" not in one.keywords and not one.is_handled]  # fmt: skip
         for at, other, reached, taken in passes:
-            for place, own, _, alone in passes:
-                if len(alone) != 1 or not taken or alone & taken or not alone <= reached:
+            for place, own, own_reach, alone in passes:
+                if len(alone) != 1 or not taken or own_reach & taken or not alone <= reached:
                     continue
                 between = round_of[at + 1 : place] if at < place else (*round_of[at + 1 :], *round_of[:place])
                 mine = next(iter(alone))

@@ -95,6 +95,21 @@ def sac(buffer):
         actor_optimizer.step()
 
 
+def bicycle(loader):
+    """The encoder is not to learn from the second loss, the generator from both."""
+    encoder, generator = nn.Linear(4, 8), nn.Linear(8, 4)
+    optimizer_E, optimizer_G = torch.optim.Adam(encoder.parameters()), torch.optim.Adam(generator.parameters())
+    for real in loader:
+        optimizer_E.zero_grad()
+        optimizer_G.zero_grad()
+        fake = generator(encoder(real))
+        F.l1_loss(fake, real).backward(retain_graph=True)
+        optimizer_E.step()
+        sampled = torch.randn(8)
+        F.l1_loss(encoder(generator(sampled)), sampled).backward()
+        optimizer_G.step()
+
+
 def by_hand(loader):
     netG, netD = nn.Linear(8, 4), nn.Linear(4, 1)
     optimizerG = torch.optim.Adam(netG.parameters())
@@ -115,4 +130,5 @@ if __name__ == "__main__":
     apart(data)
     summed(data)
     sac(data)
+    bicycle(data)
     by_hand(data)
