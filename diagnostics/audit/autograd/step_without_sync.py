@@ -82,9 +82,7 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             if not isinstance(node, ast.With) or not any(_is_backward(one) for one in walk(node)):
                 continue
             inside = steps_without_sync(node)
-            if inside is not None and not any(
-                isinstance(one, ast.Call) and project.communicates(one, function) for one in walk(node)
-            ):
+            if inside is not None and not _meets(node, function, project):
                 yield violation(
                     file,
                     inside,
@@ -99,6 +97,8 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             entered = step(file, node, "backward() runs here, in some rounds under no_sync()")
             if found is not None:
                 test, stepped = found
+                if _meets(stepped, function, project):
+                    continue  # which may average by hand
                 made = function.assigned.get(test.id, ()) if isinstance(test, ast.Name) else ()
                 test = made[0] if len(made) == 1 else test  # where it is worked out is where it is wrong
                 home, place = _written(test, node, function, project)
@@ -164,6 +164,10 @@ def _is_known(test: ast.expr, function: Function) -> bool:
     names = {node.id for node in walk(test) if isinstance(node, ast.Name)}
     known = {one for one in names if all(isinstance(v, ast.Constant) for v in function.assigned.get(one, ["?"]))}
     return len(names - known) <= 1 and not any(isinstance(node, ast.Attribute) for node in walk(test))
+
+
+def _meets(block: ast.AST, function: Function, project: Project) -> bool:
+    return any(isinstance(one, ast.Call) and project.communicates(one, function) for one in walk(block))
 
 
 def _is_backward(node: ast.AST) -> bool:
