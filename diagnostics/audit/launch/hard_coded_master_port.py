@@ -122,8 +122,8 @@ def _given(file: ProjectFile, script: Script, ran: CommandContext, launch: Launc
             continue
         index = next((at for at, word in enumerate(ran.words) if _spelled(word) == name), launch.at)
         line, column = place(file, ran, index)
-        if port not in file.line(line) and any(_ASSIGNED.search(row) for row in file.lines):
-            continue  # it comes from MASTER_PORT=, which is told there
+        if port not in file.line(line) and (_takes_options(script) or any(_ASSIGNED.search(row) for row in file.lines)):
+            continue  # a default that the user may set, or it comes from MASTER_PORT=, which is told there
         machines = launch.machines == 1
         yield _hit(file, line, column, f"{launch.kind} {name} is always {port}", script, alone and machines)
     for index, word in enumerate(ran.words[launch.at :], launch.at):
@@ -132,6 +132,14 @@ def _given(file: ProjectFile, script: Script, ran: CommandContext, launch: Launc
             line, column = place(file, ran, index)
             yield _hit(file, line, column, f"the ranks always meet at {tcp[0]}", script, alone)
             return
+
+
+def _takes_options(script: Script) -> bool:
+    """Whether the script's variables are options of its command line, as parse_options.sh of Kaldi's recipes has it."""
+    return any(
+        one.words[:1] in ((".",), ("source",)) and one.words[1:2] and one.words[1].endswith("parse_options.sh")
+        for one in script.commands
+    )
 
 
 def _spelled(word: str) -> str:

@@ -92,7 +92,9 @@ def _quoted(written: str, at: int, variables: Mapping[str, Value]) -> tuple[int,
             at += 2
         elif char == "$":
             named = _NAMED.match(written, at)
-            end = named.end() if named else max(dollar_end(written, at), at + 1)
+            # Between double quotes `$'` begins nothing: an apostrophe is a character there as any other.
+            plain_sign = written.startswith("$'", at)
+            end = named.end() if named else at + 1 if plain_sign else max(dollar_end(written, at), at + 1)
             whole = bool(named and named[2] == "[@]")
             pieces = _variable(written[at:end], variables, split=whole)
             items[-1] += pieces[0] if pieces else ""
