@@ -19,7 +19,7 @@ from diagnostics.static.executed.reached import is_left_out, is_of_bare_model
 from diagnostics.static.executed.whole_sets import asks_for_whole_sets
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
@@ -235,7 +235,8 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         name = last_name(syntax.func) if isinstance(syntax, ast.Call) else ""
         # Gradients and their norm are the same on all ranks.
         averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
-        return name in _LOCAL_DATA and not averaged and not _is_kept(syntax, parting, project)
+        kept = _is_kept(syntax, parting, project) or _only_counts(syntax, parting, project)
+        return name in _LOCAL_DATA and not averaged and not kept
     if not isinstance(syntax, ast.Name) or _asks_for_sizes(parting, project) or _asks_for_member(parting):
         return False
     around: ast.AST = syntax
@@ -273,6 +274,20 @@ def _is_kept(syntax: ast.AST | None, parting: DivergentBranch, project: Project)
         value = value.func.value
     kept = isinstance(value, ast.Attribute) and last_name(value.value) == "self"
     return kept and project.fact(StaticDivergence).taints.of(value, parting.function) is None
+
+
+def _only_counts(syntax: ast.AST | None, parting: DivergentBranch, project: Project) -> bool:
+    """Whether `next` goes on with a count, `itertools.cycle(range(n))`, which ranks of one program do alike."""
+    value = syntax.args[0] if isinstance(syntax, ast.Call) and syntax.args else None
+    made: list[tuple[ast.expr, Function]] = []
+    if isinstance(value, ast.Attribute):
+        made = project.attribute_values(value, parting.function)
+    elif isinstance(value, ast.Name):
+        made = [(one, parting.function) for one in parting.function.assigned.get(value.id, ())]
+    while made and all(isinstance(one, ast.Call) and last_name(one.func) in ("cycle", "iter") and one.args
+                       for one, _ in made):  # fmt: skip
+        made = [(one.args[0], where) for one, where in made if isinstance(one, ast.Call)]
+    return bool(made) and all(last_name(one) in ("range", "count") and isinstance(one, ast.Call) for one, _ in made)
 
 
 def _asks_for_a_name(test: ast.Compare) -> bool:

@@ -36,6 +36,7 @@ from diagnostics.static.program.import_closure import ImportClosures, is_main_gu
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
+from diagnostics.static.torch_code.every_rank import EveryRank
 from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A506"
@@ -82,7 +83,7 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 step(project.file_with(made[1]), made[0], "the program runs as several ranks"),
                 step(file, call, f"{name} under no condition on the rank"),
             ),
-            confidence=_confidence(project, function, made[1]),
+            confidence=_confidence(project, call, function, made[1]),
         )
 
 
@@ -92,7 +93,7 @@ def _by_rank(call: ast.Call, function: Function, project: Project) -> bool:
     return named or any(is_rank_dependent(one, function, project) for one in values)
 
 
-def _confidence(project: Project, function: Function, made_in: Function) -> Confidence:
+def _confidence(project: Project, call: ast.Call, function: Function, made_in: Function) -> Confidence:
     """Confirmed where the function that starts it also runs the process group, or is called by one that does."""
     in_group = project.fact(TrainingFunctions).setting_up
     if project.fact(ImportClosures).words(function.file) & _SWITCHES:
@@ -104,4 +105,7 @@ def _confidence(project: Project, function: Function, made_in: Function) -> Conf
         return Confidence.CONFIRMED
     body = project.module_of(function.source).syntax
     guard = any(is_main_guard(one) for one in getattr(body, "body", ()))
-    return Confidence.LIKELY if guard and (callers or function.name == "<module>") else Confidence.POSSIBLE
+    if not guard or not (callers or function.name == "<module>"):
+        return Confidence.POSSIBLE
+    # A library that can set up a group is imported by programs of one process, too: something has to lead to it.
+    return Confidence.LIKELY if project.fact(EveryRank).runs(call, function) else Confidence.POSSIBLE
