@@ -186,3 +186,14 @@ def test_a_launcher_in_a_variable_of_make_stands_in_the_recipe_itself_and_all_el
     text = "PYTHON ?= python3 -u\nOUT := runs\nRUN = $(PYTHON)\n\n"
     text += "train:\n\t$(PYTHON) train.py --out $(OUT)\n\t$(RUN) x.py\n"
     assert of_file(FileKind.MAKEFILE, text) == [(6, ("python3", "-u", "train.py", "--out", "${OUT}"), [])]
+
+
+def test_an_apostrophe_behind_a_dollar_is_a_character_between_double_quotes() -> None:
+    """`"... [^>]*>$' "`: the `$` ends a pattern, and `$'` begins nothing there."""
+    text = """filein=$1
+cmd="cat $filein "
+cmd+="| grep -v '^<doc [^>]*>$' "
+cmd+="| sed 's/a$/b/g' "
+python train.py "$cmd"
+"""
+    assert ran(text)[-1][1][:2] == ("python", "train.py")

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.collectives.meant_divergence import is_meant
+from diagnostics.audit.collectives.meant_divergence import is_made_up_for, is_meant
 from diagnostics.audit.collectives.none_for_exception import given_for_an_exception, left_by_exception
 from diagnostics.audit.collectives.told_by_a_file import decides_by_a_file
 from diagnostics.audit.collectives.under_rank_test import left_under_rank_test
@@ -58,7 +58,9 @@ def _is_taken_back(parting: DivergentBranch, project: Project) -> bool:
     """Whether runs say otherwise: a flag is off, the model is not wrapped yet, every rank reads the data set whole."""
     here = parting.here
     bare = here.meeting is SyncKind.BACKWARD and is_of_bare_model(here.leaf[0], project)
-    if bare or is_left_out(here.chain, project):
+    drawn = parting.taint.syntax if parting.taint is not None else None
+    counts = parting.why == DATA and _only_counts(drawn, parting, project)
+    if bare or counts or is_made_up_for(parting, project) or is_left_out(here.chain, project):
         return True
     return parting.why in (DATA, LOSS) and asks_for_whole_sets(parting.decision, project)
 
@@ -235,8 +237,7 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         name = last_name(syntax.func) if isinstance(syntax, ast.Call) else ""
         # Gradients and their norm are the same on all ranks.
         averaged = syntax is not None and re.search(r"norm|grad", ast.unparse(syntax)) is not None
-        kept = _is_kept(syntax, parting, project) or _only_counts(syntax, parting, project)
-        return name in _LOCAL_DATA and not averaged and not kept
+        return name in _LOCAL_DATA and not averaged and not _is_kept(syntax, parting, project)
     if not isinstance(syntax, ast.Name) or _asks_for_sizes(parting, project) or _asks_for_member(parting):
         return False
     around: ast.AST = syntax

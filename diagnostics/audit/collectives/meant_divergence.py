@@ -16,15 +16,10 @@ _HALVES = {"__enter__": "__exit__", "__exit__": "__enter__", "__aenter__": "__ae
 
 def is_meant(parting: DivergentBranch, project: Project) -> bool:
     """Whether something says that the arms are programs that answer each other."""
-    return (
-        _serves(parting.here, project)
-        or _hands_on(parting, project)
-        or _is_undecided(parting, project)
-        or _is_made_up_for(parting, project)
-    )
+    return _serves(parting.here, project) or _hands_on(parting, project) or _is_undecided(parting, project)
 
 
-def _is_made_up_for(parting: DivergentBranch, project: Project) -> bool:
+def is_made_up_for(parting: DivergentBranch, project: Project) -> bool:
     """Whether the other half of a `with` gives the other ranks the same operation: they come in one after the other.
 
     `__enter__` makes the odd ranks wait in a barrier that the even ones come to in `__exit__`.

@@ -32,8 +32,8 @@ from itertools import takewhile
 
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.launch_files.background_jobs import Jobs
 from diagnostics.static.launch_files import command_locations
+from diagnostics.static.launch_files.background_jobs import Jobs
 from diagnostics.static.launch_files.command_locations import levels, place, reads_status, simple_commands
 from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
 from diagnostics.static.launch_files.launched_program import Training, training

@@ -72,7 +72,9 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields what the text shows."""
     for call, function, name in experiment_trackers.tracker_calls(file, project):
         made = experiment_trackers.group_set_up(file, project)
-        if made is None or is_rank_guarded(call, function, project) or _by_rank(call, function, project):
+        if made is None or not _may_be_several(function, made[1], project):
+            continue
+        if is_rank_guarded(call, function, project) or _by_rank(call, function, project):
             continue
         yield violation(
             file,
@@ -83,8 +85,13 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 step(project.file_with(made[1]), made[0], "the program runs as several ranks"),
                 step(file, call, f"{name} under no condition on the rank"),
             ),
-            confidence=_confidence(project, call, function, made[1]),
+            confidence=_confidence(project, function, made[1]),
         )
+
+
+def _may_be_several(function: Function, made_in: Function, project: Project) -> bool:
+    """Whether something leads to what sets up the group: a library that can is imported by serial programs, too."""
+    return function.file == made_in.file or project.fact(EveryRank).is_of_job(function)
 
 
 def _by_rank(call: ast.Call, function: Function, project: Project) -> bool:
@@ -93,7 +100,7 @@ def _by_rank(call: ast.Call, function: Function, project: Project) -> bool:
     return named or any(is_rank_dependent(one, function, project) for one in values)
 
 
-def _confidence(project: Project, call: ast.Call, function: Function, made_in: Function) -> Confidence:
+def _confidence(project: Project, function: Function, made_in: Function) -> Confidence:
     """Confirmed where the function that starts it also runs the process group, or is called by one that does."""
     in_group = project.fact(TrainingFunctions).setting_up
     if project.fact(ImportClosures).words(function.file) & _SWITCHES:
@@ -105,7 +112,4 @@ def _confidence(project: Project, call: ast.Call, function: Function, made_in: F
         return Confidence.CONFIRMED
     body = project.module_of(function.source).syntax
     guard = any(is_main_guard(one) for one in getattr(body, "body", ()))
-    if not guard or not (callers or function.name == "<module>"):
-        return Confidence.POSSIBLE
-    # A library that can set up a group is imported by programs of one process, too: something has to lead to it.
-    return Confidence.LIKELY if project.fact(EveryRank).runs(call, function) else Confidence.POSSIBLE
+    return Confidence.LIKELY if guard and (callers or function.name == "<module>") else Confidence.POSSIBLE

@@ -80,7 +80,7 @@ def _in_command(file: ProjectFile, ran: CommandContext) -> Iterator[Violation]:
         option, equals, value = word.partition("=")
         if word != safe and not _NAMED.match(word) and ran.words[:2] != ("wandb", "login"):
             line, column = place(file, ran, index)
-            named_here = bool(equals) and option.startswith("-")  # `=` also stands in an address: `?alt=media&token=...`
+            named_here = bool(equals) and option.startswith("-")  # `?alt=media&token=...` has one, too
             name = option if named_here else before
             name = "password" if name == "-p" else name.lstrip("-").replace("-", "_")
             yield from _hit(file, line, name, value if named_here else word, column=column)

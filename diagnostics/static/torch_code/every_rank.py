@@ -69,6 +69,10 @@ class EveryRank:
             if isinstance(node, ast.Call) and any(each is function for each in self._project.targets(node, one))
         ]
 
+    def is_of_job(self, function: Function) -> bool:
+        """Whether a function is called on the way to what sets up a group or a wrapper, or behind that."""
+        return id(function) in self._of_jobs
+
     def is_spawned(self, function: Function) -> bool:
         """Whether processes come to a function that torch.multiprocessing.spawn has started."""
         return id(function) in self._reached_by_workers

@@ -20,6 +20,7 @@ _MODES = re.compile(
 )
 _COMPILED = frozenset(["torch.jit.trace", "torch.jit.script", "torch.compile"])
 
+
 def left_in_eval(execution: Execution, project: Project) -> Iterator[tuple[Event, Event, OpenLoop]]:
     """Yields (eval(), backward pass, the loop that comes to both) where no train() stands in that loop."""
     for turned in execution.named(".eval"):
