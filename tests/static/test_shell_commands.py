@@ -197,3 +197,14 @@ cmd+="| sed 's/a$/b/g' "
 python train.py "$cmd"
 """
     assert ran(text)[-1][1][:2] == ("python", "train.py")
+
+
+def test_what_a_substitution_will_give_is_one_part_of_a_word_also_in_a_variable() -> None:
+    text = """HEAD=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+LAUNCHER="torchrun --rdzv_endpoint $HEAD:6000 --tee 3"
+$LAUNCHER train.py
+"""
+    assert ran(text)[-1][1] == (
+        "torchrun", "--rdzv_endpoint", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1):6000', "--tee", "3",
+        "train.py",
+    )  # fmt: skip
