@@ -205,6 +205,10 @@ LAUNCHER="torchrun --rdzv_endpoint $HEAD:6000 --tee 3"
 $LAUNCHER train.py
 """
     assert ran(text)[-1][1] == (
-        "torchrun", "--rdzv_endpoint", '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1):6000', "--tee", "3",
+        "torchrun",
+        "--rdzv_endpoint",
+        '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1):6000',
+        "--tee",
+        "3",
         "train.py",
-    )  # fmt: skip
+    )

@@ -31,6 +31,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.executed.trackers import started_by_all
 from diagnostics.static.execution.events import Execution
+from diagnostics.static.launch_files.launched_program import started_as_ranks
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures, is_main_guard
 from diagnostics.static.program.project import Project
@@ -90,8 +91,12 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _may_be_several(function: Function, made_in: Function, project: Project) -> bool:
-    """Whether something leads to what sets up the group: a library that can is imported by serial programs, too."""
-    return function.file == made_in.file or project.fact(EveryRank).is_of_job(function)
+    """Whether something leads to what sets up the group, or a launcher starts the file as several processes.
+
+    A library that can set up a group is imported by serial programs, too.
+    """
+    own = function.file == made_in.file or function.file in started_as_ranks(project)
+    return own or project.fact(EveryRank).is_of_job(function)
 
 
 def _by_rank(call: ast.Call, function: Function, project: Project) -> bool:
