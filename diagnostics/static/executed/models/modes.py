@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from diagnostics.static.executed.training import is_part, wrapper_of
+from diagnostics.static.executed.training import is_part, parts, wrapper_of
 from diagnostics.static.execution.events import Event, Execution, OpenLoop
 from diagnostics.static.execution.values import Instance, Made, Value, sources
-from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 
 # Words of what is another thing in training, or may hold such parts.
@@ -39,7 +38,7 @@ def left_in_eval(execution: Execution, project: Project) -> Iterator[tuple[Event
 
 
 def _has_modes(model: Value, project: Project) -> bool:
-    """Whether a model may be another one in training, by the words of the file that its class is written in.
+    """Whether a model may be another one in training, by the words of the files that its classes are written in.
 
     Of a model that is not of the project's nobody knows; so of one whose file speaks of models that it gets elsewhere.
     """
@@ -47,12 +46,10 @@ def _has_modes(model: Value, project: Project) -> bool:
         model = model.args[0]
     if not isinstance(model, Instance):
         return True
-    own = next((one.file for one in project.functions if one.owner is model.kind.kind), None)
-    return (
-        own is None
-        or "training" in project.by_path[own].words
-        or any(_MODES.search(word) for word in project.fact(ImportClosures).words(own))
-    )
+    kinds = {id(one.kind.kind) for one in parts(model) if isinstance(one, Instance)} | {id(model.kind.kind)}
+    files = {one.file for one in project.functions if id(one.owner) in kinds}
+    words = {word for one in files for word in project.by_path[one].words}
+    return not files or "training" in words or any(_MODES.search(word) for word in words)
 
 
 def _may_come_before(turned: Event, backward: Event, loop: OpenLoop) -> bool:
