@@ -190,3 +190,29 @@ def test_a_launcher_in_a_variable_of_make_stands_in_the_recipe_itself_and_all_el
     text = "PYTHON ?= python3 -u\nOUT := runs\nRUN = $(PYTHON)\n\n"
     text += "train:\n\t$(PYTHON) train.py --out $(OUT)\n\t$(RUN) x.py\n"
     assert of_file(FileKind.MAKEFILE, text) == [(6, ("python3", "-u", "train.py", "--out", "${OUT}"), [])]
+
+
+def test_an_apostrophe_behind_a_dollar_is_a_character_between_double_quotes() -> None:
+    """`"... [^>]*>$' "`: the `$` ends a pattern, and `$'` begins nothing there."""
+    text = """filein=$1
+cmd="cat $filein "
+cmd+="| grep -v '^<doc [^>]*>$' "
+cmd+="| sed 's/a$/b/g' "
+python train.py "$cmd"
+"""
+    assert ran(text)[-1][1][:2] == ("python", "train.py")
+
+
+def test_what_a_substitution_will_give_is_one_part_of_a_word_also_in_a_variable() -> None:
+    text = """HEAD=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+LAUNCHER="torchrun --rdzv_endpoint $HEAD:6000 --tee 3"
+$LAUNCHER train.py
+"""
+    assert ran(text)[-1][1] == (
+        "torchrun",
+        "--rdzv_endpoint",
+        '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1):6000',
+        "--tee",
+        "3",
+        "train.py",
+    )

@@ -47,7 +47,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
-    for turned, backward, _ in left_in_eval(execution):
+    for turned, backward, _ in left_in_eval(execution, project):
         yield violation(
             home(turned, project),
             turned.node,

@@ -24,6 +24,7 @@ What it cannot see: activations whose `inplace` is a variable, and what callers 
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -52,6 +53,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             ours = ".forward" in event.layer or not runs_in_training(function) or perhaps_off
             sure = Confidence.LIKELY if ours else Confidence.CONFIRMED
             if event.kind is EventKind.READ_AFTER:
+                if isinstance(file.parents.get(event.node), ast.Expr):
+                    continue  # nothing takes its result: what it was given is to be changed
                 yield _read(file, event, sure)
             elif event.kind is EventKind.SAVED and event.layer:
                 yield _saved(file, event, sure)

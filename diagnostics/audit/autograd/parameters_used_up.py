@@ -130,8 +130,18 @@ def _is_lazy(value: ast.expr, function: Function, project: Project) -> bool:
     if targets:
         return all(one.is_generator and _PARAMETERS.search(ast.unparse(one.syntax)) for one in targets)
     if isinstance(value.func, ast.Attribute) and value.func.attr in ("parameters", "named_parameters"):
-        return True
+        return not _is_bucket(value.func.value, function)
     return project.name(value.func, function) in _LAZY and _PARAMETERS.search(ast.unparse(value)) is not None
+
+
+def _is_bucket(value: ast.expr, function: Function) -> bool:
+    """Whether a parameter is declared as DDP's bucket of gradients, whose parameters() are a list."""
+    arguments = getattr(function.syntax, "args", None)
+    declared = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs) if arguments is not None else ()
+    return isinstance(value, ast.Name) and any(
+        one.arg == value.id and one.annotation is not None and last_name(one.annotation) == "GradBucket"
+        for one in declared
+    )
 
 
 def _uses(name: str, where: Function, project: Project, depth: int = _DEPTH) -> Iterator[_Use]:

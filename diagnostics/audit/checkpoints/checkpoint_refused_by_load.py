@@ -53,7 +53,7 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
     found = list(refused_loads(execution))
     if not found or any(not _ALLOWS.isdisjoint(one.words) for one in project.audited):
         return
-    if project.fact(DeclaredVersions).is_older("torch", _DEFAULT_SINCE):
+    if project.fact(DeclaredVersions).is_older("torch", _DEFAULT_SINCE, of=execution.script):
         return
     for load, save, key, told in found:
         under = f" under {key!r}" if key else ""

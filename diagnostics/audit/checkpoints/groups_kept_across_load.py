@@ -74,7 +74,7 @@ def _kept(function: Function, project: Project) -> Iterator[tuple[ast.expr, ast.
         if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
             kind = project.class_of(function)
             found = _set_in(target.attr, kind, project) if kind is not None and "__init__" in function.name else None
-            if found is not None:
+            if found is not None and kind is not None and not _taken_again(target.attr, kind, project):
                 yield node.value, *found
         elif isinstance(target, ast.Name):
             behind = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)
@@ -82,6 +82,17 @@ def _kept(function: Function, project: Project) -> Iterator[tuple[ast.expr, ast.
             sets = [one for one in _sets(target.id, function) if behind and one.lineno > behind[0].lineno]
             if sets and len(function.assigned[target.id]) == 1:
                 yield node.value, sets[0], function
+
+
+def _taken_again(attribute: str, kind: ast.ClassDef, project: Project) -> bool:
+    """Whether a class takes the groups anew where it loads a state, or wherever else than in its constructor."""
+    return any(
+        _is_groups(node.value) and any(ast.unparse(one) == f"self.{attribute}" for one in node.targets)
+        for function in project.functions
+        if project.class_of(function) is kind and not function.name.endswith("__init__")
+        for node in function.nodes_of(ast.Assign)
+        if isinstance(node, ast.Assign)
+    )
 
 
 def _given(function: Function, project: Project) -> Iterator[tuple[ast.expr, ast.AST, Function]]:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.collectives.meant_divergence import is_meant
+from diagnostics.audit.collectives.meant_divergence import is_made_up_for, is_meant
 from diagnostics.audit.collectives.none_for_exception import given_for_an_exception, left_by_exception
 from diagnostics.audit.collectives.told_by_a_file import decides_by_a_file
 from diagnostics.audit.collectives.under_rank_test import left_under_rank_test
@@ -19,7 +19,7 @@ from diagnostics.static.executed.reached import is_left_out, is_of_bare_model
 from diagnostics.static.executed.whole_sets import asks_for_whole_sets
 from diagnostics.static.program import exit_calls
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_sites import CollectiveSite, SyncKind
@@ -58,7 +58,9 @@ def _is_taken_back(parting: DivergentBranch, project: Project) -> bool:
     """Whether runs say otherwise: a flag is off, the model is not wrapped yet, every rank reads the data set whole."""
     here = parting.here
     bare = here.meeting is SyncKind.BACKWARD and is_of_bare_model(here.leaf[0], project)
-    if bare or is_left_out(here.chain, project):
+    drawn = parting.taint.syntax if parting.taint is not None else None
+    counts = parting.why == DATA and _only_counts(drawn, parting, project)
+    if bare or counts or is_made_up_for(parting, project) or is_left_out(here.chain, project):
         return True
     return parting.why in (DATA, LOSS) and asks_for_whole_sets(parting.decision, project)
 
@@ -273,6 +275,20 @@ def _is_kept(syntax: ast.AST | None, parting: DivergentBranch, project: Project)
         value = value.func.value
     kept = isinstance(value, ast.Attribute) and last_name(value.value) == "self"
     return kept and project.fact(StaticDivergence).taints.of(value, parting.function) is None
+
+
+def _only_counts(syntax: ast.AST | None, parting: DivergentBranch, project: Project) -> bool:
+    """Whether `next` goes on with a count, `itertools.cycle(range(n))`, which ranks of one program do alike."""
+    value = syntax.args[0] if isinstance(syntax, ast.Call) and syntax.args else None
+    made: list[tuple[ast.expr, Function]] = []
+    if isinstance(value, ast.Attribute):
+        made = project.attribute_values(value, parting.function)
+    elif isinstance(value, ast.Name):
+        made = [(one, parting.function) for one in parting.function.assigned.get(value.id, ())]
+    while made and all(isinstance(one, ast.Call) and last_name(one.func) in ("cycle", "iter") and one.args
+                       for one, _ in made):  # fmt: skip
+        made = [(one.args[0], where) for one, where in made if isinstance(one, ast.Call)]
+    return bool(made) and all(last_name(one) in ("range", "count") and isinstance(one, ast.Call) for one, _ in made)
 
 
 def _asks_for_a_name(test: ast.Compare) -> bool:

@@ -4,15 +4,52 @@ from __future__ import annotations
 
 import ast
 
+from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites
 from diagnostics.static.spmd.divergent_branch import DivergentBranch
+from diagnostics.static.spmd.static_divergence import StaticDivergence
+
+_HALVES = {"__enter__": "__exit__", "__exit__": "__enter__", "__aenter__": "__aexit__", "__aexit__": "__aenter__"}
 
 
 def is_meant(parting: DivergentBranch, project: Project) -> bool:
     """Whether something says that the arms are programs that answer each other."""
     return _serves(parting.here, project) or _hands_on(parting, project) or _is_undecided(parting, project)
+
+
+def is_made_up_for(parting: DivergentBranch, project: Project) -> bool:
+    """Whether the other half of a `with` gives the other ranks the same operation: they come in one after the other.
+
+    `__enter__` makes the odd ranks wait in a barrier that the even ones come to in `__exit__`.
+    """
+    owner, _, method = parting.function.name.rpartition(".")
+    other = _HALVES.get(method)
+    if other is None or parting.ranks is None:
+        return False
+    tests = RankPredicates(project)
+    mine = _who_comes(parting, parting.ranks, tests)
+    return None not in mine and any(
+        one.function.name == f"{owner}.{other}"
+        and one.here.op == parting.here.op
+        and _who_comes(one, parting.ranks, tests) == (mine[1], mine[0])
+        and mine[0] is not mine[1]
+        for one in project.fact(StaticDivergence).partings(parting.function.file)
+    )
+
+
+def _who_comes(
+    parting: DivergentBranch, ranks: tuple[ConcreteRank, ConcreteRank], tests: RankPredicates
+) -> tuple[bool | None, bool | None]:
+    """Returns whether each of two ranks comes to the operation, None where that is open."""
+    decision = parting.decision
+    if not isinstance(decision, ast.If):
+        return (None, None)
+    call = parting.here.chain[0][0]
+    held = any(node is call for one in decision.body for node in walk(one))
+    one, other = (tests.truth(decision.test, parting.function, on) for on in ranks)
+    return (None if one is None else one is held, None if other is None else other is held)
 
 
 def _serves(reach: CollectiveSite, project: Project) -> bool:

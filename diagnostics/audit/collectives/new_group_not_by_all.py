@@ -31,7 +31,7 @@ from diagnostics.audit.collectives.divergence_hits import hit_of, operation, par
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.partial_evaluation import ConcreteEvaluator
-from diagnostics.static.dataflow.rank_predicates import RankPredicates
+from diagnostics.static.dataflow.rank_predicates import RankPredicates, is_own_rank
 from diagnostics.static.dataflow.taint_sources import RANK
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
@@ -70,6 +70,8 @@ def _of_own_members(call: ast.Call, function: Function, file: ProjectFile, proje
     members = next((one.value for one in call.keywords if one.arg == "ranks"), call.args[0] if call.args else None)
     if members is None or any(one.arg in (None, "use_local_synchronization") for one in call.keywords):
         return
+    if _goes_through_all(call, members, function, file):
+        return
     chosen = _chosen_by_rank(members, function, RankPredicates(project))
     alone = isinstance(members, ast.List) and len(members.elts) == 1  # nobody else is waited for in it
     if chosen is None or alone:
@@ -84,6 +86,29 @@ def _of_own_members(call: ast.Call, function: Function, file: ProjectFile, proje
         steps=(step(file, chosen, "the rank decides which members these are"),),
         confidence=Confidence.LIKELY,
     )
+
+
+def _goes_through_all(call: ast.Call, members: ast.expr, function: Function, file: ProjectFile) -> bool:
+    """Whether a loop stands around the call and its round decides the members: `for i in range(n): new_group(of[i])`.
+
+    What asks for the rank beside the round makes groups of the rank's own all the same.
+    """
+    turning: set[str] = set()
+    around: ast.AST | None = file.parents.get(call)
+    while around is not None and around is not function.syntax:
+        if isinstance(around, (ast.For, ast.AsyncFor)):
+            turning |= {one.id for one in ast.walk(around.target) if isinstance(one, ast.Name)}
+        around = file.parents.get(around)
+    waiting, seen, own = [members], set[str](), False
+    turns = False
+    while turning and waiting:
+        for node in ast.walk(waiting.pop()):
+            own = own or (isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and is_own_rank(node))
+            if isinstance(node, ast.Name) and node.id not in seen:
+                seen.add(node.id)
+                turns = turns or node.id in turning
+                waiting += function.assigned.get(node.id, [])
+    return turns and not own
 
 
 def _chosen_by_rank(members: ast.expr, function: Function, tests: RankPredicates) -> ast.expr | None:

@@ -34,7 +34,7 @@ from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
 from diagnostics.static.launch_files.launched_program import script_file
 from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.node_counts import machines_of
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A185"
@@ -51,7 +51,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
-    for launch, source, line in _launches(execution.script, project):
+    for launch, source, line in _launches(project).get(execution.script, ()):
         for one in made_on_first_rank(execution, launch.arguments):
             if _is_prepared(one.place, launch, source):
                 continue
@@ -76,8 +76,10 @@ def _is_prepared(folder: str, launch: Launch, source: ProjectFile) -> bool:
     return (source.text or "").count(begin) > sum(word.count(begin) for word in launch.arguments)
 
 
-def _launches(script: str, project: Project) -> Iterator[tuple[Launch, ProjectFile, int]]:
-    """Yields the commands that start a script on several machines."""
+@per_project
+def _launches(project: Project) -> dict[str, list[tuple[Launch, ProjectFile, int]]]:
+    """Returns the commands that start a script on several machines, by the script."""
+    found: dict[str, list[tuple[Launch, ProjectFile, int]]] = {}
     for file in project.audited:
         if file.kind not in _LAUNCHES:
             continue
@@ -85,7 +87,6 @@ def _launches(script: str, project: Project) -> Iterator[tuple[Launch, ProjectFi
             for command in one.commands:
                 calls = launcher_calls(command.words)
                 program = script_file(calls[-1], file, project) if calls else None
-                if program is None or program.shown != script:
-                    continue
-                if any((machines_of(one, call) or 1) > 1 for call in calls):
-                    yield calls[-1], file, place(file, command)[0]
+                if program is not None and any((machines_of(one, call) or 1) > 1 for call in calls):
+                    found.setdefault(program.shown, []).append((calls[-1], file, place(file, command)[0]))
+    return found

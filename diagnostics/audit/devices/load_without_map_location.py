@@ -75,8 +75,8 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
         words = {one.arg for one in call.keywords}
         if len(call.args) > 1 or "map_location" in words or None in words or _in_memory(call.args[0], function):
             continue
-        if _of_own_rank(call.args[0], function):
-            continue  # what a rank saved it loads to where it was
+        if _of_own_rank(call.args[0], function) or _has_just_saved(call, function, file, project):
+            continue  # what a rank, or the one process, saved it loads to where it was
         state = _is_state(call, function, file)
         confidence, steps = _judged(call, function, file, project, state)
         if _is_said_elsewhere(call, file):
@@ -187,6 +187,23 @@ def _of_own_rank(path: ast.expr, function: Function) -> bool:
     """Whether the file's name has the rank in it."""
     values = [path, *(function.assigned.get(path.id, ()) if isinstance(path, ast.Name) else ())]
     return any(source_of(node) == RANK for value in values for node in walk(value))
+
+
+def _has_just_saved(call: ast.Call, function: Function, file: ProjectFile, project: Project) -> bool:
+    """Whether the program, one process, saves the same path further up in the function: it has that device.
+
+    Where several ranks run, one of them saves and all load, which is what the rule is about.
+    """
+    if _first(file, project, _is_ranks) is not None:
+        return False
+    path = ast.unparse(call.args[0])
+    return any(
+        isinstance(node, ast.Call)
+        and node.lineno < call.lineno
+        and "save" in last_name(node.func).lower()
+        and any(ast.unparse(one) == path for one in (*node.args, *(word.value for word in node.keywords)))
+        for node in function.nodes_of(ast.Call)
+    )
 
 
 def _in_memory(path: ast.expr, function: Function) -> bool:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
+from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.forked_processes import chooses_spawn, forks, in_threads, reached_from
@@ -58,7 +59,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         return
     for call, target in _children(file, project):
         for key, use in _taken(target, project):
-            if key in held:
+            if key in held and not _is_of_the_child(use, target, project):
                 thread, started_in, theirs = held[key]
                 yield violation(
                     file,
@@ -74,6 +75,18 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     confidence=Confidence.LIKELY,
                 )
                 break
+
+
+def _is_of_the_child(use: _Use, target: Function, project: Project) -> bool:
+    """Whether objects that hold the lock are made by the child alone: no thread of the parent has ever had one."""
+    if not isinstance(use.lock, ast.Attribute):
+        return False
+    makers = [where for value, where in project.attribute_values(use.lock, use.function)
+              if _is_lock(value, where, project)]  # fmt: skip
+    child = {id(one) for one in reached_from(target, project)}
+    around = project.fact(ImportClosures).around(target.file)  # what other programs make is not in this one
+    made = [function for one in makers for _, function in project.callers(one) if function.file in around]
+    return bool(makers) and all(id(one) in child for one in made)
 
 
 @per_project

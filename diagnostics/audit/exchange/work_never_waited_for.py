@@ -81,7 +81,7 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
         yield from _dropped_by_callers(one, file, project)
         if not dropped and (_handed_out(one, file) or _WAITING & project.fact(ImportClosures).words(file.shown)):
             continue
-        if dropped and _met_later(one, project):
+        if dropped and (_met_later(one, project) or _is_left_to_callers(one, project)):
             continue
         yield violation(
             file,
@@ -161,6 +161,12 @@ def _met_later(one: CollectiveCallSite, project: Project) -> bool:
         if later is not None and not _returns_at_once(later):
             return True
     return False
+
+
+def _is_left_to_callers(one: CollectiveCallSite, project: Project) -> bool:
+    """Whether the function's name says that it only begins the exchange, and its program waits for the device."""
+    begins = "async" in one.function.name.rpartition(".")[2].lower()
+    return begins and "synchronize" in project.fact(ImportClosures).words(one.function.file)
 
 
 def _handed_out(one: CollectiveCallSite, file: ProjectFile) -> bool:

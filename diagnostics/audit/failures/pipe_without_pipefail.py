@@ -46,7 +46,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for script in embedded_scripts(file):
         for ran in script.commands:
             found = training(ran, file, project)
-            if found is not None and (lost := _lost(ran)) is not None:
+            if found is not None and (lost := _lost(ran)) is not None and not _is_set_by_sourced(script, project):
                 yield _hit(file, script, ran, found, lost)
 
 
@@ -95,6 +95,15 @@ def _hit(file: ProjectFile, script: Script, ran: CommandContext, found: Training
         fix=fix,
         steps=(ExplanationStep(place=file.place(line), text="no pipefail is set here, and PIPESTATUS is not read"),),
         confidence=Confidence.LIKELY if sourced is not None else Confidence.CONFIRMED,
+    )
+
+
+def _is_set_by_sourced(script: Script, project: Project) -> bool:
+    """Whether a file of the project that the script sources sets pipefail, wherever it is sourced from."""
+    names = [one.words[1] for one in script.commands if _may_set_options(one)]
+    return any(
+        "pipefail" in one.text and any(f"/{one.shown}".endswith("/" + name.lstrip("./")) for name in names)
+        for one in (project.audited if names else ())
     )
 
 

@@ -32,6 +32,7 @@ from itertools import takewhile
 
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
+from diagnostics.static.launch_files import command_locations
 from diagnostics.static.launch_files.background_jobs import Jobs
 from diagnostics.static.launch_files.command_locations import levels, place, reads_status, simple_commands
 from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
@@ -139,7 +140,7 @@ def _before_success(file: ProjectFile, ran: CommandContext, found: Training) -> 
         if statement.background or statement.operators[at:] or reads_status([statement, *after[:2]]):
             return
         end = next(((one, claim) for one in after for claim in [_claims(one)] if claim), None)
-        if end is None:
+        if end is None or command_locations.is_compared(ran, after):
             continue
         line, column = place(file, ran)
         said = ExplanationStep(place=file.place(_line(end[0])), text=f"{end[1]}, whatever became of it")
@@ -338,8 +339,7 @@ def _claims(statement: AndOr) -> str:
 
 
 def _line(statement: AndOr) -> int:
-    first = statement.pipelines[0].commands[0]
-    return first.first.line
+    return statement.pipelines[0].commands[0].first.line
 
 
 def _text(pipeline: Pipeline) -> str:

@@ -31,11 +31,13 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.executed.trackers import started_by_all
 from diagnostics.static.execution.events import Execution
+from diagnostics.static.launch_files.launched_program import started_as_ranks
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.import_closure import ImportClosures, is_main_guard
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code import experiment_trackers
+from diagnostics.static.torch_code.every_rank import EveryRank
 from diagnostics.static.torch_code.training_functions import TrainingFunctions
 
 CODE = "A506"
@@ -71,7 +73,9 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields what the text shows."""
     for call, function, name in experiment_trackers.tracker_calls(file, project):
         made = experiment_trackers.group_set_up(file, project)
-        if made is None or is_rank_guarded(call, function, project) or _by_rank(call, function, project):
+        if made is None or not _may_be_several(function, made[1], project):
+            continue
+        if is_rank_guarded(call, function, project) or _by_rank(call, function, project):
             continue
         yield violation(
             file,
@@ -84,6 +88,15 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             ),
             confidence=_confidence(project, function, made[1]),
         )
+
+
+def _may_be_several(function: Function, made_in: Function, project: Project) -> bool:
+    """Whether something leads to what sets up the group, or a launcher starts the file as several processes.
+
+    A library that can set up a group is imported by serial programs, too.
+    """
+    own = function.file == made_in.file or function.file in started_as_ranks(project)
+    return own or project.fact(EveryRank).is_of_job(function)
 
 
 def _by_rank(call: ast.Call, function: Function, project: Project) -> bool:

@@ -33,12 +33,13 @@ from diagnostics.static.launch_files.launch_line import literal_port
 from diagnostics.static.launch_files.launcher_commands import Launch, launcher_calls
 from diagnostics.static.launch_files.rank_environment import environ_key, is_environ
 from diagnostics.static.launch_files.shell_commands import CommandContext
-from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 CODE = "A601"
 _LARGEST = 65535
+_MEETS = frozenset(["init_process_group", "TensorPipeRpcBackendOptions", "RpcBackendOptions"])
 NAME = "hard-coded-master-port"
 SEVERITY = Severity.WARNING
 READS = frozenset({FileKind.SHELL, FileKind.YAML, FileKind.DOCKERFILE, FileKind.PYTHON})
@@ -122,8 +123,8 @@ def _given(file: ProjectFile, script: Script, ran: CommandContext, launch: Launc
             continue
         index = next((at for at, word in enumerate(ran.words) if _spelled(word) == name), launch.at)
         line, column = place(file, ran, index)
-        if port not in file.line(line) and any(_ASSIGNED.search(row) for row in file.lines):
-            continue  # it comes from MASTER_PORT=, which is told there
+        if port not in file.line(line) and (_takes_options(script) or any(_ASSIGNED.search(row) for row in file.lines)):
+            continue  # a default that the user may set, or it comes from MASTER_PORT=, which is told there
         machines = launch.machines == 1
         yield _hit(file, line, column, f"{launch.kind} {name} is always {port}", script, alone and machines)
     for index, word in enumerate(ran.words[launch.at :], launch.at):
@@ -132,6 +133,14 @@ def _given(file: ProjectFile, script: Script, ran: CommandContext, launch: Launc
             line, column = place(file, ran, index)
             yield _hit(file, line, column, f"the ranks always meet at {tcp[0]}", script, alone)
             return
+
+
+def _takes_options(script: Script) -> bool:
+    """Whether the script's variables are options of its command line, as parse_options.sh of Kaldi's recipes has it."""
+    return any(
+        one.words[:1] in ((".",), ("source",)) and one.words[1:2] and one.words[1].endswith("parse_options.sh")
+        for one in script.commands
+    )
 
 
 def _spelled(word: str) -> str:
@@ -185,10 +194,13 @@ def _told(what: str) -> str:
 def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.words.isdisjoint(_WORDS):
         return
+    told = _says_where(file, project)
     for function in project.functions_in(file):
         for node in function.own_nodes:
             found = _set_in_python(node)
             words = isinstance(node, (ast.List, ast.Tuple))
+            if found is not None and "MASTER_PORT" in found[1] and told:
+                continue  # nobody reads it
             if found is not None and (words or not _is_guarded(file, node)):
                 place_, what = found
                 yield violation(
@@ -203,6 +215,27 @@ def _in_python(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 )
 
 
+def _says_where(file: ProjectFile, project: Project) -> bool:
+    """Whether the ranks of a file meet where an `init_method` says, `tcp://host:port` or a file, and only there."""
+    given = [
+        [one.value for one in call.keywords if one.arg == "init_method"]
+        for call, _ in project.calls_in(file)
+        if last_name(call.func) in _MEETS
+    ]
+    module = project.module_of(file)
+    texts = [
+        _text(made)
+        for values in given
+        for value in values
+        for made in ([value] if not isinstance(value, ast.Name) else _held(value.id, module, file, project))
+    ]
+    return bool(given) and all(given) and bool(texts) and all(one.startswith(("tcp://", "file://")) for one in texts)
+
+
+def _held(name: str, module: Function, file: ProjectFile, project: Project) -> list[ast.expr]:
+    return [one for scope in (module, *project.functions_in(file)) for one in scope.assigned.get(name, ())]
+
+
 def _set_in_python(node: ast.AST) -> tuple[ast.AST, str] | None:
     if isinstance(node, ast.Assign) and environ_key(node.targets[0]) == "MASTER_PORT":
         port = _literal_port(node.value)
@@ -210,7 +243,7 @@ def _set_in_python(node: ast.AST) -> tuple[ast.AST, str] | None:
     call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_environ(node.func.value)
     if isinstance(node, ast.Call) and call and last_name(node.func) == "update":
         return next(_ports_in(node), None)
-    if isinstance(node, ast.Call) and last_name(node.func) == "init_process_group":
+    if isinstance(node, ast.Call) and last_name(node.func) in _MEETS:
         for value in (*node.args[1:2], *(one.value for one in node.keywords if one.arg == "init_method")):
             tcp = _TCP.search(_text(value))
             if tcp is not None and tcp[2] != "0" and _LOOPBACK.match(tcp[1]):

@@ -104,7 +104,7 @@ def _launched(file: ProjectFile, project: Project, ran: CommandContext, launch: 
             return
         if any(re.fullmatch(r"python3\.[0-7]", word) for word in ran.words):
             return  # no PyTorch 2 runs there
-        if project.fact(DeclaredVersions).is_older("torch", (2,)):
+        if project.fact(DeclaredVersions).is_older("torch", (2,), of=file.shown):
             return
         text = f"torch.distributed.launch passes {_DASH} to {launch.script}, which knows only {_UNDERSCORE} ({where})"
         fix = f"torchrun and LOCAL_RANK of the environment; or add_argument({_DASH!r}, {_UNDERSCORE!r}, type=int)"

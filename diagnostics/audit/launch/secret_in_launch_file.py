@@ -80,9 +80,10 @@ def _in_command(file: ProjectFile, ran: CommandContext) -> Iterator[Violation]:
         option, equals, value = word.partition("=")
         if word != safe and not _NAMED.match(word) and ran.words[:2] != ("wandb", "login"):
             line, column = place(file, ran, index)
-            name = option if equals and option.startswith("-") else before
+            named_here = bool(equals) and option.startswith("-")  # `?alt=media&token=...` has one, too
+            name = option if named_here else before
             name = "password" if name == "-p" else name.lstrip("-").replace("-", "_")
-            yield from _hit(file, line, name, value if equals else word, column=column)
+            yield from _hit(file, line, name, value if named_here else word, column=column)
     if ran.words[:2] == ("wandb", "login") and len(ran.words) > 2:
         yield from _hit(file, place(file, ran, 0)[0], "wandb login", ran.words[-1])
 

@@ -77,5 +77,6 @@ def _path(call: ast.Call, function: Function, project: Project) -> ast.expr | No
         return call.args[0]
     plain = isinstance(call.func, ast.Attribute) and call.func.attr == "mkdir" and not name.startswith("os.")
     if plain and isinstance(call.func, ast.Attribute) and len(call.args) < 3:
-        return call.func.value
+        # `utils.mkdir(path)` is a function of the project's, not a method of a path: it may take what is there.
+        return None if project.targets(call, function) else call.func.value
     return None

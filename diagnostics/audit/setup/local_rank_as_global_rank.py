@@ -29,6 +29,7 @@ from diagnostics.static.dataflow.local_ranks import local_rank_origin, names_nod
 from diagnostics.static.executed.splits import parted_on_each_machine, told_rank_of_machine
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.launch_files.node_counts import NodeCounts
+from diagnostics.static.launch_files.rank_environment import environ_key
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
@@ -95,7 +96,7 @@ def _told(
     if count is not None and any(word in ast.unparse(count).lower() for word in _LOCAL_COUNT):
         return
     source = local_rank_origin(rank, function, project)
-    if source is None:
+    if source is None or _meets_at_home(function):
         return
     nodes = project.fact(NodeCounts)
     product = count is not None and names_nodes(count, function, project)
@@ -111,6 +112,17 @@ def _told(
         "dist.get_rank(), or node_rank * processes_per_node + local_rank",
         steps=tuple(steps),
         confidence=Confidence.LIKELY if several else Confidence.POSSIBLE,
+    )
+
+
+def _meets_at_home(function: Function) -> bool:
+    """Whether the function itself says that ranks meet at this machine's own address: no other machine comes there."""
+    return any(
+        environ_key(node.targets[0]) == "MASTER_ADDR"
+        and isinstance(node.value, ast.Constant)
+        and str(node.value.value) in ("localhost", "127.0.0.1", "::1")
+        for node in function.nodes_of(ast.Assign)
+        if isinstance(node, ast.Assign)
     )
 
 

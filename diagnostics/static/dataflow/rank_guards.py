@@ -74,7 +74,8 @@ def reaching_values(name: ast.Name, function: Function, project: Project) -> Ite
     scope: Function | None = function
     while scope is not None:
         if name.id in scope.assigned:
-            yield from ((one, scope) for one in scope.assigned[name.id][:_MOST])
+            for one in _bound(name, scope)[:_MOST]:
+                yield from _parts(name.id, one, scope, project)
             for over in project.gone_through(scope).get(name.id, ())[:2]:
                 yield from list(project.items(over, scope, 2))[:_MOST]
             return
@@ -83,6 +84,40 @@ def reaching_values(name: ast.Name, function: Function, project: Project) -> Ite
             return
         scope = scope.outer
     yield from project.imported_values(name.id, function)
+
+
+def _bound(name: ast.Name, scope: Function) -> list[ast.expr]:
+    """Returns what a name may hold where it is read: one value alone where the function sets it behind all others."""
+    values = scope.assigned[name.id]
+    flat = [one for one in getattr(scope.syntax, "body", ()) if isinstance(one, ast.Assign)]
+    last = max((one.value for one in flat if any(one.value is each for each in values)
+                and one.lineno < name.lineno), key=lambda one: one.lineno, default=None)  # fmt: skip
+    alone = last is not None and all(one.lineno <= last.lineno for one in values)
+    return [last] if last is not None and alone else values
+
+
+def _parts(
+    name: str, value: ast.expr, scope: Function, project: Project
+) -> Iterator[tuple[ast.expr, Function]]:  # fmt: skip
+    """Yields what a name is given; of `seeds, order = draw()` that part of what the project's function returns."""
+    target = next((one.targets[0] for one in scope.nodes_of(ast.Assign)
+                   if isinstance(one, ast.Assign) and one.value is value), None)  # fmt: skip
+    names = [getattr(one, "id", "") for one in target.elts] if isinstance(target, ast.Tuple) else []
+    returned = [
+        (node.value, made)
+        for made in (project.targets(value, scope) if isinstance(value, ast.Call) and name in names else ())
+        for node in made.nodes_of(ast.Return)
+        if isinstance(node, ast.Return)
+    ]
+    parts = [
+        (one.elts[names.index(name)], made)
+        for one, made in returned
+        if isinstance(one, ast.Tuple) and len(one.elts) == len(names)
+    ]
+    if parts and len(parts) == len(returned):
+        yield from parts
+    else:
+        yield value, scope
 
 
 def _set_by_rank(value: ast.expr, function: Function, project: Project) -> bool:

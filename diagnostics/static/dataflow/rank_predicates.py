@@ -164,6 +164,8 @@ class RankPredicates:
         return _applied(op, *(_as_text(one, other) if isinstance(op, (ast.Eq, ast.NotEq)) else (one, other)))
 
     def _name(self, name: ast.Name, function: Function, on: ConcreteRank, rounds: int) -> Any:
+        if self.project.meant(name, function):
+            return True  # `if is_main_process:` asks for the function itself, which is there on every rank
         scope: Function | None = function
         while scope is not None:
             values = scope.assigned.get(name.id, ())

@@ -22,10 +22,10 @@ RANK_VARIABLE = re.compile(
 GLOBAL_RANK_VARIABLES = frozenset(["RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"])  # among all processes
 RANK_VARIABLES = GLOBAL_RANK_VARIABLES | {"LOCAL_RANK"}
 WORLD_VARIABLES = frozenset(["WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE"])
-# Ranks of matrices, and what orders things.
+# Ranks of matrices, what orders things, and the bounds of a range of ranks.
 NOT_A_RANK = re.compile(
     r"^(?:lora|low|matrix|max|min|top|tucker|cp)_?\w*rank$|ranker|ranking|lora_rank|low_rank|rank_loss|_ranks?_dim"
-    r"|(?:^|_)(?:all|any|each|every|per|by|cross|across|multi|single|no)_rank$",
+    r"|(?:^|_)(?:all|any|each|every|per|by|cross|across|multi|single|no|start|end|begin|stop)_rank$",
     re.IGNORECASE,
 )
 # The rank's number, and how many there are, as they are worked out for a given rank.

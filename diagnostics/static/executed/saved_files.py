@@ -103,9 +103,14 @@ def read_while_written(execution: Execution) -> Iterator[tuple[Event, Event, Gua
                 "sleep",
             ):
                 break
-            if on_one_rank(one) is None and same_path(written, read_path(one)):
+            if on_one_rank(one) is None and same_path(written, read_path(one)) and not _in_other_arm(saved, one):
                 yield saved, one, guard  # type: ignore[misc] # asked for above
                 break
+
+
+def _in_other_arm(one: Event, other: Event) -> bool:
+    """Whether two events stand in the two arms of one test: no run comes to both."""
+    return any(a.node is b.node and a.taken is not b.taken for a in one.guards for b in other.guards)
 
 
 def loaded_onto_one_device(execution: Execution) -> Iterator[tuple[Event, Event]]:

@@ -10,6 +10,7 @@ from diagnostics.static.launch_files.shell_lexer import Token
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Pipeline, Simple
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
+_COMPARES = frozenset(["diff", "cmp", "comm"])
 _STATUS = re.compile(r"\$\{?\?|PIPESTATUS|pipestatus")
 
 
@@ -48,6 +49,17 @@ def levels(ran: CommandContext) -> Iterator[tuple[AndOr, int, Sequence[AndOr]]]:
 def reads_status(statements: Sequence[AndOr]) -> bool:
     """Whether one of some statements looks at an exit code."""
     return any(_STATUS.search(token.text) for statement in statements for token in tokens_of(statement))
+
+
+def is_compared(ran: CommandContext, after: Sequence[AndOr]) -> bool:
+    """Whether what a command writes to a file is compared with another one behind it: that tells how it went."""
+    written = {one.target.text for one in ran.command.redirects if one.operator.endswith(">")}
+    return bool(written) and any(
+        words[:1] and words[0] in _COMPARES and written & set(words)
+        for statement in after
+        for one in simple_commands(statement)
+        for words in [[word.text for word in one.words]]
+    )
 
 
 def tokens_of(statement: AndOr) -> Iterator[Token]:

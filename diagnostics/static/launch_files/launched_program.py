@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from weakref import WeakKeyDictionary
 
+from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
 from diagnostics.static.launch_files.launcher_commands import STARTS_RANKS, Launch, base, launcher_calls
 from diagnostics.static.launch_files.shell_commands import CommandContext
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
 _NAMED = re.compile(
@@ -75,6 +76,20 @@ def script_file(launch: Launch, file: ProjectFile, project: Project) -> ProjectF
     else:
         names = (script,)
     return next((found for name in names if (found := _at(name, file, project)) is not None), None)
+
+
+@per_project
+def started_as_ranks(project: Project) -> frozenset[str]:
+    """Returns the Python files that a launch script starts in several processes: by srun, torchrun and the like."""
+    found = set()
+    for file in project.audited:
+        for script in embedded_scripts(file):
+            for ran in script.commands:
+                layers = launcher_calls(ran.words)
+                several = any(one.kind in STARTS_RANKS or one.kind == "launch" for one in layers)
+                program = script_file(layers[-1], file, project) if several else None
+                found |= {program.shown} if program is not None else set()
+    return frozenset(found)
 
 
 def _at(name: str, file: ProjectFile, project: Project) -> ProjectFile | None:

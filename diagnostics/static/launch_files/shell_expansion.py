@@ -92,8 +92,9 @@ def _quoted(written: str, at: int, variables: Mapping[str, Value]) -> tuple[int,
             at += 2
         elif char == "$":
             named = _NAMED.match(written, at)
-            is_plain = written.startswith("$'", at)  # in double quotes it begins nothing
-            end = named.end() if named else at + 1 if is_plain else max(dollar_end(written, at), at + 1)
+            # Between double quotes `$'` begins nothing: an apostrophe is a character there as any other.
+            plain_sign = written.startswith("$'", at)
+            end = named.end() if named else at + 1 if plain_sign else max(dollar_end(written, at), at + 1)
             whole = bool(named and named[2] == "[@]")
             pieces = _variable(written[at:end], variables, split=whole)
             items[-1] += pieces[0] if pieces else ""
@@ -121,10 +122,29 @@ def _variable(written: str, variables: Mapping[str, Value], *, split: bool) -> l
         items = list(value) if named[2] else [*value[:1]]
         return (items if split else [" ".join(items)]) or [""]
     if split and not named[2] and not named[3]:
-        words = value.split()
+        words = _split(value)
         front = [""] if value[:1].isspace() and words else []
         return [*front, *words] or [""]
     return [value]
+
+
+def _split(value: str) -> list[str]:
+    """Returns the words of a value; what `$(...)` will give is not known, and no blank in it parts any."""
+    if "$(" not in value and "`" not in value:
+        return value.split()
+    words, at = [""], 0
+    while at < len(value):
+        end = at + 1
+        if value.startswith("$(", at):
+            end = _after_dollar(value, at)
+        elif value[at] == "`":
+            end = _backquote_end(value, at + 1)
+        if value[at].isspace():
+            words.append("")
+        else:
+            words[-1] += value[at:end]
+        at = end
+    return [one for one in words if one]
 
 
 def substitutions_in(token: Token) -> Iterator[tuple[str, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
@@ -25,15 +26,29 @@ class DeclaredVersions:
     """What is asked for, by library."""
 
     project: Project
-    _known: dict[str, tuple[Version, ...]] = field(default_factory=dict)
+    _known: dict[str, dict[PurePosixPath, tuple[Version, ...]]] = field(default_factory=dict)
 
-    def is_older(self, library: str, than: Version) -> bool:
-        """Whether every place that names a version of a library keeps it below one; False where none does."""
+    def is_older(self, library: str, than: Version, *, of: str) -> bool:
+        """Whether every place that names a version of a library keeps it below one; False where none does.
+
+        Of a file, the folder counts that is nearest to it and names any: a repository may hold programs of many years,
+        each with requirements or a Dockerfile of its own. Where no folder above it does, all places of the project do.
+        """
         if library not in self._known:
-            files = [one for one in self.project.audited if one.kind in _LISTS]
-            self._known[library] = tuple(found for one in files for found in _newest(one, library))
+            self._known[library] = self._by_folder(library)
         known = self._known[library]
-        return bool(known) and all(newest < than for newest in known)
+        nearest = next((known[one] for one in PurePosixPath(of).parents if one in known), None)
+        asked = nearest or tuple(newest for several in known.values() for newest in several)
+        return bool(asked) and all(newest < than for newest in asked)
+
+    def _by_folder(self, library: str) -> dict[PurePosixPath, tuple[Version, ...]]:
+        found: dict[PurePosixPath, tuple[Version, ...]] = {}
+        for one in self.project.audited:
+            newest = tuple(_newest(one, library)) if one.kind in _LISTS else ()
+            if newest:
+                folder = PurePosixPath(one.shown).parent
+                found[folder] = (*found.get(folder, ()), *newest)
+        return found
 
 
 def _newest(file: ProjectFile, library: str) -> Iterator[Version]:

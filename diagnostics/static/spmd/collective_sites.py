@@ -202,17 +202,18 @@ class CollectiveSites:
             name, receiver = "__call__", call.func
         for kind in self.objects.of(receiver, function):
             known = METHODS.get((kind, name))
-            if known is not None and not self._is_before(known):
+            if known is not None and not self._is_before(known, function):
                 meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
                 sure = self._is_sure(known) and not (known.since and self._is_old(known, function))
                 return CollectiveSite(name.strip("_"), meeting, ((call, function),), sure, label=label)
         return None
 
-    def _is_before(self, known: LibraryCall) -> bool:
+    def _is_before(self, known: LibraryCall, function: Function) -> bool:
         """Whether the project asks for a version of the library in which ranks do not meet in the call."""
         library = known.library.partition(" ")[0]
-        return bool(known.met_since) and self.project.fact(DeclaredVersions).is_older(library, known.met_since)
+        versions = self.project.fact(DeclaredVersions)
+        return bool(known.met_since) and versions.is_older(library, known.met_since, of=function.file)
 
     def _is_old(self, known: LibraryCall, function: Function) -> bool:
         """Whether the file imports a library by the name of versions in which the call may not have met."""

@@ -137,7 +137,7 @@ METHODS: dict[tuple[LibraryType, str], LibraryCall] = {
     (LibraryType.FABRIC, "broadcast"): LibraryCall(LIGHTNING, f"{_FABRIC}:broadcast"),
     (LibraryType.FABRIC, "save"): LibraryCall(LIGHTNING, f"{_FABRIC}:save", always=False, when=_BY_STRATEGY),
     (LibraryType.LIGHTNING_TRAINER, "save_checkpoint"): LibraryCall(
-        LIGHTNING, f"{_TRAINER}:save_checkpoint", since="lightning", met_since=(1, 6)
+        LIGHTNING, f"{_TRAINER}:save_checkpoint", since="lightning", met_since=(2, 1)
     ),
     (LibraryType.LIGHTNING_TRAINER, "validate"): LibraryCall(LIGHTNING, f"{_TRAINER}:validate"),
     (LibraryType.LIGHTNING_TRAINER, "test"): LibraryCall(LIGHTNING, f"{_TRAINER}:test"),

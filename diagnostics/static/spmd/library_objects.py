@@ -19,6 +19,7 @@ class LibraryType(StrEnum):
     """Objects of libraries whose methods make ranks meet; the value is how they are called in a sentence."""
 
     DDP = "DistributedDataParallel model"
+    APEX = "DistributedDataParallel model of Apex"  # ranks meet in its backward alone: it sends no buffers around
     FSDP = "FullyShardedDataParallel model"
     ACCELERATOR = "Accelerator"
     FABRIC = "Fabric"
@@ -33,7 +34,7 @@ class LibraryType(StrEnum):
 
 _MAKERS = {
     "torch.nn.parallel.DistributedDataParallel": LibraryType.DDP,
-    "apex.parallel.DistributedDataParallel": LibraryType.DDP,
+    "apex.parallel.DistributedDataParallel": LibraryType.APEX,
     "torch.distributed.fsdp.FullyShardedDataParallel": LibraryType.FSDP,
     "torch.distributed.fsdp.fully_shard": LibraryType.FSDP,
     "fairscale.nn.FullyShardedDataParallel": LibraryType.FSDP,
@@ -53,7 +54,7 @@ _BASES = {
     "torchmetrics.Metric": LibraryType.METRIC,
 }
 _PREPARERS = frozenset([LibraryType.ACCELERATOR, LibraryType.FABRIC])
-_WRAPPERS = frozenset([LibraryType.DDP, LibraryType.FSDP, LibraryType.DEEPSPEED])
+_WRAPPERS = frozenset([LibraryType.DDP, LibraryType.APEX, LibraryType.FSDP, LibraryType.DEEPSPEED])
 # What makes a wrapped model of a model.
 WRAPPING = frozenset(name for name, kind in _MAKERS.items() if kind in _WRAPPERS)
 # Names that every user of the library gives such an object, where nothing else is known of it.

@@ -10,7 +10,7 @@ from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_sites import CollectiveSites
 from diagnostics.static.spmd.library_objects import LibraryType
 
-_WRAPPERS = {LibraryType.DDP, LibraryType.FSDP}
+_WRAPPERS = {LibraryType.DDP, LibraryType.APEX, LibraryType.FSDP}
 _ROUNDS = 3
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from diagnostics.static.dataflow.local_ranks import spawns_of
 from diagnostics.static.dataflow.rank_guards import is_rank_guarded
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.functions import Function, default_of
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
 from diagnostics.static.torch_code.training_functions import INIT, MANAGED, WRAPPERS
@@ -39,7 +39,39 @@ class EveryRank:
             return False
         if self._in_turns(node, function) or is_rank_guarded(node, function, self._project):
             return False
+        if self._left_before(node, function):
+            return False
         return not self._spawning(function.file) or id(function) in self._reached_by_workers
+
+    def _left_before(self, node: ast.AST, function: Function) -> bool:
+        """Whether `if flag: return` comes first, and everybody of the job leaves there: by the flag's default."""
+        line = getattr(node, "lineno", 0)
+        for one in getattr(function.syntax, "body", ()):
+            leaves = isinstance(one, ast.If) and one.lineno < line and isinstance(one.body[-1], ast.Return)
+            if not leaves or not isinstance(one.test, ast.Name) or one.test.id not in function.parameters:
+                continue
+            flag, default = one.test.id, default_of(function, one.test.id)
+            if isinstance(default, ast.Constant) and default.value is True:
+                place = function.parameters[function.implied :].index(flag)
+                calls = self._calls_of_job(function)
+                return bool(calls) and not any(
+                    len(call.args) > place or any(word.arg in (flag, None) for word in call.keywords) for call in calls
+                )
+        return False
+
+    def _calls_of_job(self, function: Function) -> list[ast.Call]:
+        """Returns the calls by which the functions of a job come to one, under whatever name they import it."""
+        return [
+            node
+            for one in self._project.functions
+            if id(one) in self._of_jobs and not self._project.by_path[one.file].is_test
+            for node in one.nodes_of(ast.Call)
+            if isinstance(node, ast.Call) and any(each is function for each in self._project.targets(node, one))
+        ]
+
+    def is_of_job(self, function: Function) -> bool:
+        """Whether a function is called on the way to what sets up a group or a wrapper, or behind that."""
+        return id(function) in self._of_jobs
 
     def is_spawned(self, function: Function) -> bool:
         """Whether processes come to a function that torch.multiprocessing.spawn has started."""

@@ -5,7 +5,7 @@
 FOLDER/OWNER+NAME/ holds a checkout at the commit that repositories.tsv names. The halves A and B were parted by a hash
 of their names before anything was looked at (what was known before is in A): rules were mended with A in view, and B
 was audited once, afterwards. Then they were mended with B in view, too, and C, fetched for it, was audited once; so
-were D and, after what each had asked for, E, F and G. repositories_judged.tsv holds every error and warning of these
+were D and, after what each had asked for, E, F, G and H. repositories_judged.tsv holds every error and warning of these
 audits, of A before the mending, with a judgement: true, false, or unclear where it hangs on what the text does not say.
 """
 
@@ -59,7 +59,7 @@ def _rows(name: str) -> list[list[str]]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--half", nargs="+", default=[*"ABCDEFG"], choices=[*"ABCDEFG"])
+    parser.add_argument("--half", nargs="+", default=[*"ABCDEFGH"], choices=[*"ABCDEFGH"])
     parser.add_argument("--only", nargs="+", default=[], metavar="OWNER/NAME")
     return parser.parse_args()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from diagnostics.static.executed.training import loader_of
 from diagnostics.static.execution.events import Event, Execution, OpenLoop
@@ -51,7 +51,7 @@ def batches_left_out_again(execution: Execution) -> Iterator[tuple[Event, OpenLo
             bound, written = _bound(test, node, one.loops[-1])
             if bound is None or written is None or not _is_from_checkpoint(bound):
                 continue
-            if not _is_set(_names(written), loop.node):
+            if not _is_set(_names(written), loop.node) and not _is_of_round(bound, one.loops):
                 yield one, loop, written
                 break
 
@@ -123,6 +123,14 @@ def _is_chosen(one: Event, loop: OpenLoop, skip: Event) -> bool:
         over = over.args[0]
     tests = over.tests if isinstance(over, OneOf) and loop not in skip.loops else ()
     return any(_asks_round(test, loop) for test in tests)
+
+
+def _is_of_round(bound: Value, loops: Sequence[OpenLoop]) -> bool:
+    """Whether a test of which round it is chooses the number: `start if epoch == first_epoch else 0`.
+
+    Of any loop around: the batches may come through a generator that goes over them itself.
+    """
+    return isinstance(bound, OneOf) and any(_asks_round(test, loop) for test in bound.tests for loop in loops)
 
 
 def _asks_round(test: Value, loop: OpenLoop) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from diagnostics.static.executed.training import is_part, operation, parts, wrapper_of, wraps
@@ -26,9 +26,21 @@ def trained_past_wrapper(execution: Execution) -> Iterator[tuple[Event, Event, E
                 continue
             past = next((one for one in events[at:] if one.name == "()" and is_part(one.owner, model)
                          and any(one.value is each for each in made) and not one.without_gradients), None)  # fmt: skip
-            if past is not None:
+            if past is not None and not _is_evaluated(past, model, events):
                 yield _from_outside(past, model), wrap, backward
                 break
+
+
+def _is_evaluated(past: Event, model: Value, events: Sequence[Event]) -> bool:
+    """Whether the function itself has put the model into eval mode: its gradients are looked at, not trained by."""
+    within = [one for one in events if one.function is past.frames[-1].function] if past.frames else []
+    own = [one for one in within or events if one.name in (".eval", ".train") and _is_same(one.owner, model)]
+    return bool(own) and all(one.name == ".eval" for one in own)
+
+
+def _is_same(value: Value | None, model: Value) -> bool:
+    wrapper = wrapper_of(value)
+    return value is model or (wrapper is not None and wrapper.argument(0, "module") is model)
 
 
 def _from_outside(past: Event, model: Value) -> Event:

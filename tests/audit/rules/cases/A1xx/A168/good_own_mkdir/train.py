@@ -1,0 +1,11 @@
+import tools
+import torch.distributed as dist
+
+
+def main(out):
+    dist.init_process_group("gloo")
+    if out:
+        tools.mkdir(out)
+
+
+main("runs")
