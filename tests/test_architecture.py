@@ -123,9 +123,12 @@ ARROWS = {
     "audit/checkpoints": "audit s/program s/dataflow s/torch_code s/execution s/executed/checkpoints",
     "audit/data": ("audit s/program s/dataflow s/ordering s/torch_code s/launch_files s/execution s/executed/loading"),
     "audit/models": "agent/shared audit s/program s/dataflow s/samples s/torch_code s/execution s/executed/models",
-    "audit/updates": "audit s/program s/dataflow s/torch_code s/launch_files",
-    "audit/signals": "audit s/program s/launch_files",
-    "audit/failures": "audit s/program s/dataflow s/samples s/spmd s/torch_code s/launch_files s/execution s/executed",
+    "audit/updates": "audit s/program s/dataflow s/torch_code s/launch_files s/execution s/executed/steps",
+    "audit/signals": "audit s/program s/dataflow s/launch_files",
+    "audit/failures": (
+        "audit s/program s/dataflow s/samples s/spmd s/torch_code s/launch_files s/execution s/executed "
+        "s/executed/steps"
+    ),
     "audit/scripts": "audit s/program s/launch_files",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
     "editor": "audit s/program",

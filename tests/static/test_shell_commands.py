@@ -26,6 +26,10 @@ def of_file(kind: FileKind, text: str) -> list[tuple[int, tuple[str, ...], list[
     return [(one.line, one.words, sorted(one.options)) for script in embedded_scripts(file) for one in script.commands]
 
 
+def test_a_dollar_before_a_single_quote_is_text_in_double_quotes() -> None:
+    assert ran("""X="s/\\.$'/" Y="$'" echo "a$'b" $'c d'\n""") == [(1, ("echo", "a$'b", "$'c d'"))]
+
+
 def test_quotes_continued_lines_comments_and_heredocs_are_read_as_the_shell_reads_them() -> None:
     text = """#!/bin/bash
 echo 'a b' "c # d" e\\ f  # torchrun x.py

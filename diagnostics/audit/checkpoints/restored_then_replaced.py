@@ -1,7 +1,8 @@
 """What a run that goes on has restored is replaced by a new object further down in the set-up.
 
 What it does: flags `self.x = New(...)` behind a call, or a branch, that restores x from a checkpoint under a condition:
-with load_state_dict, or by building it from what torch.load gave. The new one is made in every run. It also runs each
+with load_state_dict, or by building it from what torch.load gave. The new one is made in every run, there or in a
+method that is called there: `trainer.resume(path)`, then `trainer.prepare()`. It also runs each
 script on values that are not known: an optimizer, a schedule or a scaler that was given a checkpoint's state and that
 nothing asks again, where a later one of its class, made for the same model, is trained with.
 
@@ -61,6 +62,16 @@ class _Restored:
     sometimes: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Remade:
+    """`text` is made anew by `inner` of `where`; `node` is that, or the call of a method that does it."""
+
+    text: str
+    node: ast.Call | ast.Assign
+    inner: ast.Assign
+    where: Function
+
+
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the objects that take the place of restored ones."""
     yield from also(_read(file, project), file, project, _run)
@@ -87,29 +98,77 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if file.is_test or "torch" not in file.words:
         return
     for function in project.functions_in(file):
-        made = [one for one in function.nodes_of(ast.Assign) if isinstance(one, ast.Assign) and _is_new(one.value)]
-        if not made:
-            continue
-        restored = list(_restores(function, project, _DEPTH))
+        made = list(_makes(function, project))
+        restored = list(_restores(function, project, _DEPTH)) if made else []
         for one in restored:
             for new in made:
-                text = ast.unparse(new.targets[0])
-                again = any(each.text == text and _at(each.node) > _at(new) for each in restored)
-                if text != one.text or len(new.targets) > 1 or again or not _replaces(new, one, function, project):
+                again = any(each.text == new.text and _at(each.node) >= _at(new.node) for each in restored)
+                if new.text != one.text or again or not _replaces(new, one, function, project):
                     continue
+                steps = [
+                    step(file, one.node, "the checkpoint is restored here"),
+                    step(project.file_with(one.where), one.inner, f"which sets {new.text}"),
+                ]
+                steps += (
+                    [step(file, new.node, "and this, behind it, makes it anew")] if new.where is not function else []
+                )
                 yield violation(
-                    file,
-                    new,
-                    f"{text} was restored from a checkpoint before, where there is one: this makes it anew in every "
-                    "run, and what was restored is lost",
-                    f"make {text} before the checkpoint is restored",
-                    steps=(
-                        step(file, one.node, "the checkpoint is restored here"),
-                        step(project.file_with(one.where), one.inner, f"which sets {text}"),
-                    ),
+                    project.file_with(new.where),
+                    new.inner,
+                    f"{new.text} was restored from a checkpoint before, where there is one: this makes it anew in "
+                    "every run, and what was restored is lost",
+                    f"make {new.text} before the checkpoint is restored",
+                    steps=tuple(steps),
                     confidence=Confidence.LIKELY,
                 )
                 break
+
+
+def _makes(function: Function, project: Project) -> Iterator[_Remade]:
+    """Yields what a function makes anew, itself and by the methods that it calls, whatever happens in them."""
+    for node in function.nodes_of((ast.Assign, ast.Call)):
+        if isinstance(node, ast.Assign):
+            if _is_new(node.value) and len(node.targets) == 1:
+                yield _Remade(ast.unparse(node.targets[0]), node, node, function)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            called = list(project.targets(node, function))
+            if len(called) == 1 and called[0].owner is not None and not called[0].name.endswith(".__init__"):
+                for inner in _always_made(called[0], project):
+                    first, dot, rest = ast.unparse(inner.targets[0]).partition(".")
+                    name = _names(node, called[0]).get(first, "")
+                    if name and dot:
+                        yield _Remade(f"{name}{dot}{rest}", node, inner, called[0])
+
+
+def _always_made(method: Function, project: Project) -> Iterator[ast.Assign]:
+    """Yields what a method sets to something new each time it is called, and had no use of before."""
+    body = getattr(method.syntax, "body", ())
+    for one in body if isinstance(body, list) else ():  # a lambda's is one value
+        if any(isinstance(node, ast.Return) for node in walk(one)):
+            return
+        if isinstance(one, ast.Assign) and len(one.targets) == 1 and _is_new(one.value):
+            text = ast.unparse(one.targets[0])
+            before = (node for node in method.own_nodes if _at(node) < _at(one) or _is_inside(node, one.value))
+            name = text.rpartition(".")[2]
+            if not any(_reads(node, text, name, method, project) for node in before) and not _by_alias(
+                one, method, project
+            ):
+                yield one
+
+
+def _by_alias(new: ast.Assign, method: Function, project: Project) -> bool:
+    """Whether something is made of what it was before, by another attribute's name: `self.model = self.net`."""
+    target = new.targets[0]
+    meant = [target, *(one for one in walk(new.value) if isinstance(one, ast.Attribute))]
+    values = [
+        each for one in meant if isinstance(one, ast.Attribute) for each, _ in project.attribute_values(one, method)
+    ]
+    texts = {ast.unparse(one) for one in meant}
+    return any(isinstance(one, ast.Attribute) and ast.unparse(one) in texts for one in values)
+
+
+def _is_inside(node: ast.AST, value: ast.expr) -> bool:
+    return any(node is each for each in walk(value))
 
 
 def _is_new(value: ast.expr) -> bool:
@@ -180,21 +239,21 @@ def _is_conditional(node: ast.AST, function: Function, project: Project) -> bool
     return any(_at(one) < _at(node) for one in returns)
 
 
-def _replaces(new: ast.Assign, one: _Restored, function: Function, project: Project) -> bool:
+def _replaces(new: _Remade, one: _Restored, function: Function, project: Project) -> bool:
     """Whether a statement puts a new object in the place of a restored one whenever that was, and no one asked it."""
     file = project.file_with(function)
-    inside, outside = dict(_around(one.node, function, file)), dict(_around(new, function, file))
-    if _at(new) <= _at(one.node) or any(inside.get(each) != arm for each, arm in outside.items()):
+    inside, outside = dict(_around(one.node, function, file)), dict(_around(new.node, function, file))
+    if _at(new.node) <= _at(one.node) or any(inside.get(each) != arm for each, arm in outside.items()):
         return False
     chosen = [each for each in inside if isinstance(each, (ast.If, ast.Try)) and each not in outside]
     if not chosen and (one.inner is one.node or not one.sometimes):
         return False  # restored and made anew wherever it was restored: that is meant
-    if any(_leaves(each, node) for node, each in _climb(one.node, new, file)):
+    if any(_leaves(each, node) for node, each in _climb(one.node, new.node, file)):
         return False
-    if _mentions(new.value, one.text, function, 3):
+    if _mentions(new.inner.value, ast.unparse(new.inner.targets[0]), new.where, 3):
         return False
-    later = (each for each in function.own_nodes if _at(one.node) < _at(each) < _at(new))
-    between = [each for each in later if not _is_part(each, new, one.node, file)]
+    later = (each for each in function.own_nodes if _at(one.node) < _at(each) < _at(new.node))
+    between = [each for each in later if not _is_part(each, new.node, one.node, file)]
     attribute = one.text.partition(".")[2].partition(".")[0]
     return not any(_reads(each, one.text, attribute, function, project) for each in between)
 
@@ -261,7 +320,7 @@ def _mentions(value: ast.AST, text: str, function: Function, depth: int) -> bool
     return False
 
 
-def _is_part(node: ast.AST, new: ast.Assign, restored: ast.AST, file: ProjectFile) -> bool:
+def _is_part(node: ast.AST, new: ast.AST, restored: ast.AST, file: ProjectFile) -> bool:
     """Whether a node belongs to one of the two statements themselves."""
     outer: ast.AST | None = node
     while outer is not None and outer is not new and outer is not restored:

@@ -16,7 +16,8 @@ Good:
 
     return [optimizer], [{"scheduler": scheduler, "interval": "step"}]
 
-What it cannot see: numbers that are written out, and settings whose names do not say what they count.
+What it cannot see: numbers that are written out, schedules that a callback steps, and settings whose names do not say
+what they count.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ WORDS = ("configure_optimizers",)
 CHECKLIST = "schedules that count steps are stepped with each step"
 _HOME = "lightning.pytorch.LightningModule"
 # Who sets the interval, or steps the schedule, where it is not seen in what configure_optimizers gives back.
-_BY_HAND = frozenset(["lr_schedulers", "automatic_optimization", "lr_scheduler_step", "LRSchedulerConfig"])
+_BY_HAND = frozenset(["automatic_optimization", "lr_scheduler_step", "LRSchedulerConfig", "lr_scheduler_configs"])
+_HELD = "lr_schedulers"  # gives the schedules that Lightning has made: to step them, or to log their rates
 _STEPS = re.compile(r"(?:^|_)(?:steps|iters|iterations|stepping_batches|training_batches|updates)$")
 _KEPT = {"scheduler", "lr_scheduler"}
 _DEPTH = 3
@@ -51,8 +53,8 @@ _MOST = 40
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the schedulers that are stepped too seldom."""
-    if file.is_test:
-        return
+    if file.is_test or any(_HELD in one.words for one in project.python if one is not file):
+        return  # a callback may step the schedules
     hierarchy = project.fact(ModuleHierarchy)
     for function in project.functions_in(file):
         kind = project.class_of(function)
@@ -85,7 +87,16 @@ def _is_by_hand(kind: ast.ClassDef) -> bool:
             return True
         if isinstance(one, ast.Call) and last_name(one.func) == "step" and "sched" in ast.unparse(one.func):
             return True
-    return False
+    return any(_may_step(one, kind) for one in walk(kind) if isinstance(one, ast.Call))
+
+
+def _may_step(call: ast.Call, kind: ast.ClassDef) -> bool:
+    """Whether a call of a class that asks for its schedules steps one of them, or hands them on to who may."""
+    if last_name(call.func) == "step" and isinstance(call.func, ast.Attribute):
+        asks = any(isinstance(one, ast.Attribute) and one.attr == _HELD for one in walk(kind))
+        return asks and "opt" not in ast.unparse(call.func.value)
+    given = (*call.args, *(one.value for one in call.keywords))
+    return any(isinstance(one, ast.Call) and last_name(one.func) == _HELD for one in given)
 
 
 def _returned(value: ast.expr, function: Function, project: Project) -> Iterator[tuple[ast.expr, ast.Call, Function]]:

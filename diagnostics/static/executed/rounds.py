@@ -14,6 +14,8 @@ from diagnostics.static.execution.values import Const, Made, OneOf, Value, sourc
 _EVERY = 4  # micro-batches of a step, where their number is not known
 _MANY = 1009  # batches of an epoch: a prime, no multiple of any number of micro-batches
 _ROUNDS = 12
+_RANKS = 8  # where several take part: with one there is nothing to be averaged
+_NUMBERS = {"len": _MANY, "torch.distributed.get_world_size": _RANKS}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "%": operator.mod, "//": operator.floordiv,
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -29,6 +31,8 @@ def steps_in_unsynchronised_rounds(execution: Execution) -> Iterator[tuple[Event
         leaps = [one for one in execution.named("break") if one.loops[-1:] == backward.loops[-1:]]
         for step in execution.named(".step"):
             place = None
+            if _are_parted(backward, step):
+                continue
             if step.loops and step.loops[-1] is backward.loops[-1] and not _is_scheduler(step):
                 place = _wrong_round(backward, step, context, range(_ROUNDS))
                 if place is None and _ends_by_itself(leaps) and _asks_for_length(step, backward.loops[-1]):
@@ -39,6 +43,12 @@ def steps_in_unsynchronised_rounds(execution: Execution) -> Iterator[tuple[Event
             if place is not None:
                 yield backward, step, place
                 break
+
+
+def _are_parted(backward: Event, step: Event) -> bool:
+    """Whether a flag lets one of two events come, and not the other."""
+    ways = {id(one.node): one.taken for one in backward.guards if not counts(one.test)}
+    return any(ways.get(id(one.node), one.taken) is not one.taken for one in step.guards)
 
 
 def _ends_by_itself(leaps: Sequence[Event]) -> bool:
@@ -90,15 +100,22 @@ def _is_scheduler(step: Event) -> bool:
 
 
 def _kept(context: Value, number: int) -> tuple[bool, ast.AST] | None:
-    """Returns whether a round is under no_sync, and by which test."""
+    """Returns whether a round is under no_sync, and by which test.
+
+    Tests that do not go by the round are flags, `if not self.distributed`: set so that the others are come to.
+    """
     if not isinstance(context, OneOf) or not context.conditions:
         return None
     for option, under in zip(context.options, context.conditions, strict=True):
-        told = [_computed(test, number) for test, _, _ in under]
+        own = [one for one in under if counts(one[0])]
+        kept = isinstance(option, Made) and option.name == ".no_sync"
+        if not own and not kept and any(counts(test) for each in context.conditions for test, _, _ in each):
+            continue  # without a group, say
+        told = [_computed(test, number) for test, _, _ in own or under]
         if any(one is None for one in told):
             return None
-        if under and all(bool(one) is taken for one, (_, taken, _) in zip(told, under, strict=True)):
-            return isinstance(option, Made) and option.name == ".no_sync", under[-1][2]
+        if under and all(bool(one) is taken for one, (_, taken, _) in zip(told, own or under, strict=True)):
+            return kept, (own or under)[-1][2]
     return None
 
 
@@ -129,13 +146,16 @@ def _computed(value: Value, number: int, depth: int = 12) -> Any:
     if value.name in ("count", "counter"):
         start = value.owner.argument(1, "start") if isinstance(value.owner, Made) else None
         return number + (start.value if isinstance(start, Const) and isinstance(start.value, int) else 0)
-    if value.name == "len":
-        return _MANY
+    if value.name in _NUMBERS:
+        return _NUMBERS[value.name]
     if value.name == "not":
         inner = _computed(value.args[0], number, depth - 1)
         return None if inner is None else not inner
     if value.name in ("and", "or"):
         told = [_computed(one, number, depth - 1) for one in value.args]
+        own = [counts(one) for one in value.args]
+        if any(own):  # what else is not known is a flag, set so that the round decides
+            told = [one for one, is_own in zip(told, own, strict=True) if is_own or one is not None]
         if any(one is None for one in told):
             return None
         return all(told) if value.name == "and" else any(told)

@@ -92,7 +92,8 @@ def _quoted(written: str, at: int, variables: Mapping[str, Value]) -> tuple[int,
             at += 2
         elif char == "$":
             named = _NAMED.match(written, at)
-            end = named.end() if named else max(dollar_end(written, at), at + 1)
+            is_plain = written.startswith("$'", at)  # in double quotes it begins nothing
+            end = named.end() if named else at + 1 if is_plain else max(dollar_end(written, at), at + 1)
             whole = bool(named and named[2] == "[@]")
             pieces = _variable(written[at:end], variables, split=whole)
             items[-1] += pieces[0] if pieces else ""

@@ -53,6 +53,8 @@ def skips_stepping_round(node: ast.With, function: Function, project: Project) -
     names = [name, *_followers(loop, name)]
     asked = inlined(test, function, project)
     for branch in (one for one in loop.body if isinstance(one, ast.If) and any(_steps(inner) for inner in walk(one))):
+        if any(inner is node for inner in walk(branch)):
+            continue  # a flag stands around both
         rounds = [
             [
                 _value(one, dict.fromkeys(names, first + number), function)

@@ -60,3 +60,31 @@ class Inline(Base):
         scheduler = LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / self.hparams.warmup_steps))
         cosine = CosineAnnealingLR(optimizer, T_max=self.num_training_steps)
         return [optimizer], [scheduler, cosine]
+
+
+class Logged(Base):
+    def training_step(self, batch, batch_idx):
+        self.log("lr", self.lr_schedulers().get_last_lr()[0])
+        return self(batch).mean()
+
+    def factor(self, step):
+        return min(1.0, (step + 1) / self.hparams.warmup_steps)
+
+    def configure_optimizers(self):
+        optimizer = self.optimizer()
+        return [optimizer], [LambdaLR(optimizer, self.factor)]
+
+
+class LoggedByName(Base):
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        schedule = self.lr_schedulers()
+        rates = schedule.get_last_lr()
+        self.log("lr", rates[0])
+
+    def optimizer_step(self, *args):
+        self.optimizers().step()
+
+    def configure_optimizers(self):
+        optimizer = self.optimizer()
+        cosine = CosineAnnealingLR(optimizer, T_max=self.trainer.max_steps)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": cosine}}

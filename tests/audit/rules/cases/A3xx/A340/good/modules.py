@@ -58,3 +58,33 @@ class Nothing:
     def configure_optimizers(self):
         optimizer = torch.optim.AdamW(self.parameters())
         return [optimizer], [CosineAnnealingLR(optimizer, T_max=self.max_steps)]
+
+
+class ByHandByName(L.LightningModule):
+    def configure_optimizers(self):
+        optimizer = torch.optim.AdamW(self.parameters())
+        return [optimizer], [CosineAnnealingLR(optimizer, T_max=self.hparams.max_steps)]
+
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        chosen = self.lr_schedulers()
+        chosen.step()
+        self.log("lr", chosen.get_last_lr()[0])
+
+
+class HandedOn(L.LightningModule):
+    def configure_optimizers(self):
+        optimizer = torch.optim.AdamW(self.parameters())
+        return [optimizer], [CosineAnnealingLR(optimizer, T_max=self.hparams.max_steps)]
+
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        advance(self.lr_schedulers(), self.global_step)
+
+
+class EachOne(L.LightningModule):
+    def configure_optimizers(self):
+        optimizer = torch.optim.AdamW(self.parameters())
+        return [optimizer], [LambdaLR(optimizer, lambda step: min(1.0, step / self.hparams.warmup_steps))]
+
+    def on_train_batch_end(self, outputs, batch, batch_idx):
+        for one in self.lr_schedulers():
+            one.step()

@@ -1,0 +1,18 @@
+import signal
+import sys
+
+import torch
+
+
+def main():
+    model = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    for step in range(1000):
+        model(torch.randn(4, 2)).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+if __name__ == "__main__":
+    main()
