@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from diagnostics.static.autograd.part_values import Misuse, Part, Reduction, either, joined
+from diagnostics.static.autograd.plain_numbers import is_number, plain_numbers
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.collective_arguments import operation_call
@@ -112,11 +113,13 @@ def _statement(one: ast.stmt, reading: _Reading) -> None:
             _value(test, reading)
             before = dict(reading.names)
             _block(body, reading)
-            reading.names, then = before, reading.names
+            then = reading.names
+            reading.names = before
             _block(orelse, reading)
             for name in then.keys() | reading.names.keys():
-                first, second = (held.get(name, Part(roots=frozenset([name]))) for held in (then, reading.names))
-                reading.names[name] = first if first == second else either(first, second)
+                unknown = Part(roots=frozenset([name]))
+                one_way, other_way = then.get(name, unknown), reading.names.get(name, unknown)
+                reading.names[name] = one_way if one_way == other_way else either(one_way, other_way)
         case ast.For() | ast.AsyncFor() | ast.While() | ast.With() | ast.AsyncWith():
             _block(one.body, reading)
             _block(getattr(one, "orelse", []), reading)
@@ -144,7 +147,7 @@ def _value(node: ast.expr, reading: _Reading) -> Part:
         case ast.Name() | ast.Attribute() if ast.unparse(node) in reading.names:
             return reading.names[ast.unparse(node)]
         case ast.Name(id=name):
-            return _NO if name in _plain_numbers(reading.function) else Part(roots=frozenset([name]))
+            return _NO if name in plain_numbers(reading.function) else Part(roots=frozenset([name]))
         case ast.Attribute(value=value, attr="values" | "data"):
             return _value(value, reading)
         case ast.Attribute():
@@ -166,25 +169,6 @@ def _value(node: ast.expr, reading: _Reading) -> Part:
         case ast.Call():
             return _called(node, reading)
     return _NO if isinstance(node, (ast.Constant, ast.Compare, ast.BoolOp)) else _OPAQUE
-
-
-def _plain_numbers(function: Function) -> set[str]:
-    """Returns the parameters that are numbers by their defaults or annotations."""
-    arguments = getattr(function.syntax, "args", None)
-    if arguments is None:
-        return set()
-    placed = [*arguments.posonlyargs, *arguments.args]
-    defaults = dict(zip((one.arg for one in reversed(placed)), reversed(arguments.defaults), strict=False))
-    defaults |= {
-        one.arg: value for one, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
-    }
-    annotated = {
-        one.arg for one in (*placed, *arguments.kwonlyargs)
-        if one.annotation is not None and ast.unparse(one.annotation) in ("float", "int", "bool")
-    }  # fmt: skip
-    return annotated | {
-        name for name, value in defaults.items() if isinstance(value, ast.Constant) and value.value is not None
-    }
 
 
 def _taken(held: Part, index: ast.expr) -> Part:
@@ -226,7 +210,7 @@ def _called(call: ast.Call, reading: _Reading) -> Part:
     named = [_value(one.value, reading) for one in call.keywords]
     if site is not None or _REDUCES.search(ast.unparse(call.func)):
         return _exchanged(call, [*given, *named], site is None or site.op in _WHOLE_OPS, reading)
-    targets = reading.project.targets(call, reading.function)
+    targets = reading.project.targets(call, reading.function) or _of_class(call, reading)
     if len(targets) == 1 and reading.depth and not isinstance(targets[0].syntax, ast.Module):
         return _entered(call, targets[0], dict(zip(map(id, call.args), given, strict=True)), reading)
     subject = None if targets else _subject(call, reading)
@@ -244,6 +228,19 @@ def _called(call: ast.Call, reading: _Reading) -> Part:
             if isinstance(node, ast.Name) and node.id in reading.names and reading.names[node.id].own:
                 reading.names[node.id] = _OPAQUE  # it may be reduced there, in place
     return _NO if name in _NUMBERS else _OPAQUE
+
+
+def _of_class(call: ast.Call, reading: _Reading) -> tuple[Function, ...]:
+    """Returns the static method of a class in the same file that a call names: `Loss.largest(logits)`."""
+    if not isinstance(call.func, ast.Attribute) or not isinstance(call.func.value, ast.Name):
+        return ()
+    owner, name = call.func.value.id, call.func.attr
+    own = reading.project.functions_in(reading.project.file_with(reading.function))
+    return tuple(
+        one
+        for one in own
+        if one.owner is not None and one.owner.name == owner and not one.implied and one.name == f"{owner}.{name}"
+    )
 
 
 def _tell(given: Sequence[Part], reading: _Reading) -> None:
@@ -288,22 +285,17 @@ def _subject(call: ast.Call, reading: _Reading) -> ast.expr | None:
 def _reduced(call: ast.Call, kind: str, subject: ast.expr, held: Part, others: list[Part], reading: _Reading) -> Part:
     rest = [one for one in call.args if one is not subject]
     dim = next((one.value for one in call.keywords if one.arg in ("dim", "axis")), None)
-    if dim is None and kind in _POSITIONAL and rest and _is_number(rest[0]):
+    if dim is None and kind in _POSITIONAL and rest and is_number(rest[0]):
         dim = rest[0]
     if dim is None and kind in _EXTREMES and len(rest) == 1:  # the larger one of two
         return joined((held, others[0]))
-    if dim is None or not held.roots or (isinstance(dim, _CONSTANTS) and not _is_number(dim)):
+    if dim is None or not held.roots or (isinstance(dim, _CONSTANTS) and not is_number(dim)):
         return held.without_shape()
     one = Reduction(kind, ast.unparse(call), ast.unparse(dim), held.roots, held.summed, call, reading.function)
     bent = {Misuse(one, "bent", call)} if kind in _CURVED else set()
     kept = replace(held, roots=held.roots if kind in _ALONG else frozenset(), items=())
     made = replace(kept, direct=frozenset([one]), own=held.own | {one}, misuses=held.misuses | bent)
     return replace(made, items=(made, _NO)) if kind in ("max", "min") else made
-
-
-def _is_number(node: ast.expr) -> bool:
-    inner = node.operand if isinstance(node, ast.UnaryOp) else node
-    return isinstance(inner, ast.Constant) and isinstance(inner.value, int) and not isinstance(inner.value, bool)
 
 
 def _elementwise(

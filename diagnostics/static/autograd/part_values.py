@@ -78,9 +78,16 @@ def joined(parts: Iterable[Part]) -> Part:
 
 
 def either(first: Part, second: Part) -> Part:
-    """Returns a value that is one of two, by a branch: what one of them has summed over the ranks counts as such."""
-    both = joined((first, second))
-    items = ()
+    """Returns a value that is one of two, by a branch: what one of them has of all ranks is not lacking in the other."""
+    both = joined((_beside(first, second), _beside(second, first)))
+    items: tuple[Part, ...] = ()
     if len(first.items) == len(second.items):
         items = tuple(either(one, other) for one, other in zip(first.items, second.items, strict=True))
     return replace(both, own=both.own - both.summed, direct=both.direct - both.summed, items=items)
+
+
+def _beside(part: Part, other: Part) -> Part:
+    """Returns one way without what the other one takes over the ranks: this one is for where there is one rank."""
+    more = other.summed - part.summed
+    own = frozenset(one for one in part.own if not any(one.over_what(each) for each in more))
+    return replace(part, own=own, misuses=frozenset(one for one in part.misuses if one.own in own))
