@@ -67,6 +67,9 @@ class _Reading:
 
 def part_reductions(function: Function, project: Project) -> Iterator[OwnPart]:
     """Yields the reductions of a rank's own part that a function gives back within what is of the whole dimension."""
+    called = {last_name(one.func).rstrip("_") for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)}
+    if not called & (_SUMS | _CURVED | _WHOLE_OPS):
+        return  # neither side of the comparison is here
     reading = _Reading(function, project, _DEPTH, set())
     body = getattr(function.syntax, "body", ())
     _block(body if isinstance(body, list) else (), reading)
@@ -109,22 +112,26 @@ def _statement(one: ast.stmt, reading: _Reading) -> None:
             _value(value, reading)
         case ast.Return(value=ast.expr() as value):
             reading.given.append(_value(value, reading))
-        case ast.If(test=test, body=body, orelse=orelse):
-            _value(test, reading)
-            before = dict(reading.names)
-            _block(body, reading)
-            then = reading.names
-            reading.names = before
-            _block(orelse, reading)
-            for name in then.keys() | reading.names.keys():
-                unknown = Part(roots=frozenset([name]))
-                one_way, other_way = then.get(name, unknown), reading.names.get(name, unknown)
-                reading.names[name] = one_way if one_way == other_way else either(one_way, other_way)
+        case ast.If():
+            _branch(one, reading)
         case ast.For() | ast.AsyncFor() | ast.While() | ast.With() | ast.AsyncWith():
             _block(one.body, reading)
             _block(getattr(one, "orelse", []), reading)
         case ast.Try():
             _block([*one.body, *one.orelse, *one.finalbody], reading)
+
+
+def _branch(one: ast.If, reading: _Reading) -> None:
+    _value(one.test, reading)
+    before = dict(reading.names)
+    _block(one.body, reading)
+    then = reading.names
+    reading.names = before
+    _block(one.orelse, reading)
+    for name in then.keys() | reading.names.keys():
+        unknown = Part(roots=frozenset([name]))
+        one_way, other_way = then.get(name, unknown), reading.names.get(name, unknown)
+        reading.names[name] = one_way if one_way == other_way else either(one_way, other_way)
 
 
 def _bind(target: ast.expr, made: Part, reading: _Reading) -> None:

@@ -78,7 +78,7 @@ def joined(parts: Iterable[Part]) -> Part:
 
 
 def either(first: Part, second: Part) -> Part:
-    """Returns a value that is one of two, by a branch: what one of them has of all ranks is not lacking in the other."""
+    """Returns a value that is one of two, by a branch: what one has of all ranks is not lacking in the other."""
     both = joined((_beside(first, second), _beside(second, first)))
     items: tuple[Part, ...] = ()
     if len(first.items) == len(second.items):
