@@ -15,7 +15,6 @@ from diagnostics.static.autograd.part_values import Misuse, Part, Reduction, eit
 from diagnostics.static.autograd.plain_numbers import is_number, plain_numbers
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.collective_arguments import operation_call
 
 _SUMS = frozenset(["sum", "mean", "nansum", "nanmean", "prod", "max", "amax", "min", "amin"])
 _EXTREMES = frozenset(["max", "amax", "min", "amin"])
@@ -32,7 +31,6 @@ _ELEMENTWISE = _BENDS | frozenset(
 _SHAPES = frozenset(["unsqueeze", "squeeze", "expand", "expand_as", "view_as", "reshape_as"])
 _ARITHMETIC = {"add": ast.Add, "sub": ast.Sub, "subtract": ast.Sub, "div": ast.Div, "divide": ast.Div,
                "true_divide": ast.Div, "mul": ast.Mult, "multiply": ast.Mult}  # fmt: skip
-_WHOLE_OPS = frozenset(["all_reduce"])
 _REDUCES = re.compile(r"all_?reduce|reduce_from_\w{0,40}region|psum|reduce_?from_?\w{0,40}region", re.IGNORECASE)
 _RANKS = re.compile(r"world|num_proc|n_proc|num_ranks|n_ranks|num_gpu|n_gpu|tp_size|mp_size|n_shards|num_shards", re.I)
 _CONSTANTS = (ast.Tuple, ast.List, ast.Constant)
@@ -68,7 +66,7 @@ class _Reading:
 def part_reductions(function: Function, project: Project) -> Iterator[OwnPart]:
     """Yields the reductions of a rank's own part that a function gives back within what is of the whole dimension."""
     called = {last_name(one.func).rstrip("_") for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)}
-    if not called & (_SUMS | _CURVED | _WHOLE_OPS):
+    if not called & (_SUMS | _CURVED | {"all_reduce"}):
         return  # neither side of the comparison is here
     reading = _Reading(function, project, _DEPTH, set())
     body = getattr(function.syntax, "body", ())
@@ -212,11 +210,13 @@ def _combined(op: ast.operator, left: Part, right: Part, node: ast.AST, ranks: b
 
 def _called(call: ast.Call, reading: _Reading) -> Part:
     name = last_name(call.func)
-    site = operation_call(call, reading.function, reading.project)
     given = [_value(one, reading) for one in call.args]
     named = [_value(one.value, reading) for one in call.keywords]
-    if site is not None or _REDUCES.search(ast.unparse(call.func)):
-        return _exchanged(call, [*given, *named], site is None or site.op in _WHOLE_OPS, reading)
+    whole = bool(_REDUCES.search(ast.unparse(call.func)))
+    if whole or (
+        name not in _NUMBERS and reading.project.name(call.func, reading.function).startswith("torch.distributed.")
+    ):
+        return _exchanged(call, [*given, *named], whole, reading)
     targets = reading.project.targets(call, reading.function) or _of_class(call, reading)
     if len(targets) == 1 and reading.depth and not isinstance(targets[0].syntax, ast.Module):
         return _entered(call, targets[0], dict(zip(map(id, call.args), given, strict=True)), reading)
