@@ -1,10 +1,11 @@
 """What a run that goes on has restored is replaced by a new object further down in the set-up.
 
 What it does: flags `self.x = New(...)` behind a call, or a branch, that restores x from a checkpoint under a condition:
-with load_state_dict, or by building it from what torch.load gave. The new one is made in every run, there or in a
-method that is called there: `trainer.resume(path)`, then `trainer.prepare()`. It also runs each
-script on values that are not known: an optimizer, a schedule or a scaler that was given a checkpoint's state and that
-nothing asks again, where a later one of its class, made for the same model, is trained with.
+with load_state_dict or a method of its own, by building it from what torch.load gave, or in a part of it. The new one
+is made in every run, or in every run that has such a thing by its settings, there or in a method that is called there:
+`trainer.resume(path)`, then `trainer.prepare()`. It also runs each script on values that are not known: an optimizer, a
+schedule or a scaler that was given a checkpoint's state and that nothing asks again, where a later one of its class,
+made for the same model, is trained with.
 
 Why it matters: the restore runs, reports no error and is thrown away. An average of the weights begins anew, a best
 metric is forgotten, an optimizer has no moments, and the run that goes on is not the one that was interrupted.
@@ -27,9 +28,11 @@ What it cannot see: averages that other objects hold. What is reset in the branc
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from diagnostics.audit.checkpoints.branches_around import around, climb, leaves
 from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
@@ -47,8 +50,7 @@ SEVERITY = Severity.ERROR
 RUN_CLASS, RUN_WHEN = "state-not-kept", "resumed"
 CHECKLIST = "nothing makes anew what was restored"
 _DEPTH = 2
-_ARMS = ("body", "orelse", "handlers", "finalbody")
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_RESTORES = re.compile(r"(?:^|_)(?:load|reload|restore|resume)|set_state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,8 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
         restored = list(_restores(function, project, _DEPTH)) if made else []
         for one in restored:
             for new in made:
-                again = any(each.text == new.text and _at(each.node) >= _at(new.node) for each in restored)
-                if new.text != one.text or again or not _replaces(new, one, function, project):
+                again = any(_is_of(each.text, new.text) and _at(each.node) >= _at(new.node) for each in restored)
+                if not _is_of(one.text, new.text) or again or not _replaces(new, one, function, project):
                     continue
                 steps = [
                     step(file, one.node, "the checkpoint is restored here"),
@@ -122,6 +124,11 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     confidence=Confidence.LIKELY,
                 )
                 break
+
+
+def _is_of(text: str, whole: str) -> bool:
+    """Whether what is restored is an object or a part of it: `self.ema.shadow` of `self.ema`."""
+    return text == whole or text.startswith(f"{whole}.")
 
 
 def _makes(function: Function, project: Project) -> Iterator[_Remade]:
@@ -146,14 +153,32 @@ def _always_made(method: Function, project: Project) -> Iterator[ast.Assign]:
     for one in body if isinstance(body, list) else ():  # a lambda's is one value
         if any(isinstance(node, ast.Return) for node in walk(one)):
             return
-        if isinstance(one, ast.Assign) and len(one.targets) == 1 and _is_new(one.value):
-            text = ast.unparse(one.targets[0])
-            before = (node for node in method.own_nodes if _at(node) < _at(one) or _is_inside(node, one.value))
+        for new in _wanted(one):
+            text = ast.unparse(new.targets[0])
+            before = (node for node in method.own_nodes if _at(node) < _at(new) or _is_inside(node, new.value))
             name = text.rpartition(".")[2]
             if not any(_reads(node, text, name, method, project) for node in before) and not _by_alias(
-                one, method, project
+                new, method, project
             ):
-                yield one
+                yield new
+
+
+def _wanted(one: ast.AST) -> Iterator[ast.Assign]:
+    """Yields a statement that sets something new, also where a setting says whether there is one: `if use_ema:`."""
+    if isinstance(one, ast.Assign) and len(one.targets) == 1 and _is_new(one.value):
+        yield one
+    if isinstance(one, ast.If) and not one.orelse:
+        for inner in one.body:
+            for new in _wanted(inner) if isinstance(inner, ast.Assign) else ():
+                if _asks_for(one.test, ast.unparse(new.targets[0]).rpartition(".")[2].lstrip("_")):
+                    yield new
+
+
+def _asks_for(test: ast.expr, name: str) -> bool:
+    """Whether a test is a setting that speaks of a thing and of nothing else: not whether it is there already."""
+    asked = ast.unparse(test)
+    several = any(isinstance(node, (ast.BoolOp, ast.Compare, ast.UnaryOp)) for node in walk(test))
+    return len(name) > 2 and name in asked and not several and not re.search(r"has|have|start|fresh|new|init", asked)
 
 
 def _by_alias(new: ast.Assign, method: Function, project: Project) -> bool:
@@ -186,13 +211,11 @@ def _restores(function: Function, project: Project, depth: int) -> Iterator[_Res
     for node in function.nodes_of((ast.Call, ast.Assign)):
         if isinstance(node, ast.Assign):
             text = ast.unparse(node.targets[0])
-            if "." in text and len(node.targets) == 1 and _is_loaded(node.value, function, project):
+            local = isinstance(node.targets[0], ast.Name) and depth == _DEPTH and isinstance(node.value, ast.Call)
+            if ("." in text or local) and len(node.targets) == 1 and _is_loaded(node.value, function, project):
                 yield _Restored(text, node, node, function, sometimes)
-        elif (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "load_state_dict"
-        ):
-            if node.args and _is_loaded(node.args[0], function, project):
-                yield _Restored(ast.unparse(node.func.value), node, node, function, sometimes)
+        elif isinstance(node, ast.Call) and _is_given_state(node, function, project):
+            yield _Restored(ast.unparse(node.func.value), node, node, function, sometimes)  # type: ignore[attr-defined]
         elif isinstance(node, ast.Call) and depth:
             for target in project.targets(node, function):
                 names = _names(node, target)
@@ -200,6 +223,13 @@ def _restores(function: Function, project: Project, depth: int) -> Iterator[_Res
                     first, dot, rest = one.text.partition(".")
                     if first in names:
                         yield _Restored(f"{names[first]}{dot}{rest}", node, one.inner, one.where, one.sometimes)
+
+
+def _is_given_state(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether an object's method is given a part of a checkpoint to restore it from."""
+    if not isinstance(call.func, ast.Attribute) or not _RESTORES.search(call.func.attr) or not call.args:
+        return False
+    return _is_loaded(call.args[0], function, project)
 
 
 def _names(call: ast.Call, target: Function) -> dict[str, str]:
@@ -233,7 +263,7 @@ def _is_loaded(value: ast.expr, function: Function, project: Project) -> bool:
 def _is_conditional(node: ast.AST, function: Function, project: Project) -> bool:
     """Whether something decides if a node of a function runs."""
     file = project.file_with(function)
-    if any(isinstance(outer, (ast.If, ast.Try)) for outer, _ in _around(node, function, file)):
+    if any(isinstance(outer, (ast.If, ast.Try)) for outer, _ in around(node, function, file)):
         return True
     returns = (one for one in function.nodes_of(ast.Return) if isinstance(one, ast.Return))
     return any(_at(one) < _at(node) for one in returns)
@@ -242,20 +272,20 @@ def _is_conditional(node: ast.AST, function: Function, project: Project) -> bool
 def _replaces(new: _Remade, one: _Restored, function: Function, project: Project) -> bool:
     """Whether a statement puts a new object in the place of a restored one whenever that was, and no one asked it."""
     file = project.file_with(function)
-    inside, outside = dict(_around(one.node, function, file)), dict(_around(new.node, function, file))
+    inside, outside = dict(around(one.node, function, file)), dict(around(new.node, function, file))
     if _at(new.node) <= _at(one.node) or any(inside.get(each) != arm for each, arm in outside.items()):
         return False
     chosen = [each for each in inside if isinstance(each, (ast.If, ast.Try)) and each not in outside]
     if not chosen and (one.inner is one.node or not one.sometimes):
         return False  # restored and made anew wherever it was restored: that is meant
-    if any(_leaves(each, node) for node, each in _climb(one.node, new.node, file)):
+    if any(leaves(each, node) for node, each in climb(one.node, new.node, file)):
         return False
     if _mentions(new.inner.value, ast.unparse(new.inner.targets[0]), new.where, 3):
         return False
     later = (each for each in function.own_nodes if _at(one.node) < _at(each) < _at(new.node))
     between = [each for each in later if not _is_part(each, new.node, one.node, file)]
-    attribute = one.text.partition(".")[2].partition(".")[0]
-    return not any(_reads(each, one.text, attribute, function, project) for each in between)
+    attribute = new.text.partition(".")[2].partition(".")[0]
+    return not any(_reads(each, new.text, attribute, function, project) for each in between)
 
 
 def _reads(node: ast.AST, text: str, attribute: str, function: Function, project: Project) -> bool:
@@ -268,44 +298,6 @@ def _reads(node: ast.AST, text: str, attribute: str, function: Function, project
     return any(
         getattr(one, "attr", "") == attribute and isinstance(getattr(one, "ctx", None), ast.Load) for one in inner
     )
-
-
-def _around(node: ast.AST, function: Function, file: ProjectFile) -> Iterator[tuple[ast.AST, str]]:
-    """Yields the branches, loops and handlers around a node, and in which part of each it is."""
-    outer = file.parents.get(node)
-    while outer is not None and node is not function.syntax:
-        if isinstance(outer, (ast.If, ast.For, ast.While, ast.Try, ast.ExceptHandler, ast.IfExp)):
-            arm = next((name for name in _ARMS if any(node is one for one in _parts(outer, name))), "")
-            yield outer, arm
-        node, outer = outer, file.parents.get(outer)
-
-
-def _parts(node: ast.AST, name: str) -> list[ast.AST]:
-    held = getattr(node, name, [])
-    return held if isinstance(held, list) else [held]
-
-
-def _climb(node: ast.AST, new: ast.AST, file: ProjectFile) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """Yields (part, what is around it) from a node to what it has in common with another one."""
-    common = {id(new)}
-    outer = file.parents.get(new)
-    while outer is not None:
-        common.add(id(outer))
-        outer = file.parents.get(outer)
-    outer = file.parents.get(node)
-    while outer is not None and id(outer) not in common:
-        yield node, outer
-        node, outer = outer, file.parents.get(outer)
-
-
-def _leaves(block: ast.AST, part: ast.AST) -> bool:
-    """Whether a block leaves its function or loop behind one of its parts."""
-    for name in _ARMS:
-        statements = _parts(block, name)
-        at = next((number for number, one in enumerate(statements) if one is part), None)
-        if at is not None:
-            return any(isinstance(one, _LEAVES) for one in statements[at:])
-    return False
 
 
 def _mentions(value: ast.AST, text: str, function: Function, depth: int) -> bool:
