@@ -33,10 +33,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from diagnostics.audit.checkpoints.branches_around import around, climb, leaves
+from diagnostics.audit.checkpoints.restored_state import DEPTH, Restored, names_given, position, restores
 from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.executed.checkpoints.replaced import replaced_after_load
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
@@ -49,19 +49,6 @@ NAME = "restored-then-replaced"
 SEVERITY = Severity.ERROR
 RUN_CLASS, RUN_WHEN = "state-not-kept", "resumed"
 CHECKLIST = "nothing makes anew what was restored"
-_DEPTH = 2
-_RESTORES = re.compile(r"(?:^|_)(?:load|reload|restore|resume)|set_state")
-
-
-@dataclass(frozen=True, slots=True)
-class _Restored:
-    """`text` is restored at `node`, which may be a call of what does it; `sometimes`: that may find no checkpoint."""
-
-    text: str
-    node: ast.expr | ast.stmt
-    inner: ast.AST
-    where: Function
-    sometimes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +88,12 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
         return
     for function in project.functions_in(file):
         made = list(_makes(function, project))
-        restored = list(_restores(function, project, _DEPTH)) if made else []
+        restored = list(restores(function, project, DEPTH)) if made else []
         for one in restored:
             for new in made:
-                again = any(_is_of(each.text, new.text) and _at(each.node) >= _at(new.node) for each in restored)
+                again = any(
+                    _is_of(each.text, new.text) and position(each.node) >= position(new.node) for each in restored
+                )
                 if not _is_of(one.text, new.text) or again or not _replaces(new, one, function, project):
                     continue
                 steps = [
@@ -142,7 +131,7 @@ def _makes(function: Function, project: Project) -> Iterator[_Remade]:
             if len(called) == 1 and called[0].owner is not None and not called[0].name.endswith(".__init__"):
                 for inner in _always_made(called[0], project):
                     first, dot, rest = ast.unparse(inner.targets[0]).partition(".")
-                    name = _names(node, called[0]).get(first, "")
+                    name = names_given(node, called[0]).get(first, "")
                     if name and dot:
                         yield _Remade(f"{name}{dot}{rest}", node, inner, called[0])
 
@@ -155,7 +144,9 @@ def _always_made(method: Function, project: Project) -> Iterator[ast.Assign]:
             return
         for new in _wanted(one):
             text = ast.unparse(new.targets[0])
-            before = (node for node in method.own_nodes if _at(node) < _at(new) or _is_inside(node, new.value))
+            before = (
+                node for node in method.own_nodes if position(node) < position(new) or _is_inside(node, new.value)
+            )
             name = text.rpartition(".")[2]
             if not any(_reads(node, text, name, method, project) for node in before) and not _by_alias(
                 new, method, project
@@ -203,77 +194,11 @@ def _is_new(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, (int, float)) and value.value is not False
 
 
-def _restores(function: Function, project: Project, depth: int) -> Iterator[_Restored]:
-    """Yields what a function restores of a checkpoint, itself and through what it calls."""
-    calls = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)]
-    loads = [one for one in calls if project.name(one.func, function) == "torch.load"]
-    sometimes = any(_is_conditional(one, function, project) for one in loads)
-    for node in function.nodes_of((ast.Call, ast.Assign)):
-        if isinstance(node, ast.Assign):
-            text = ast.unparse(node.targets[0])
-            local = isinstance(node.targets[0], ast.Name) and depth == _DEPTH and isinstance(node.value, ast.Call)
-            if ("." in text or local) and len(node.targets) == 1 and _is_loaded(node.value, function, project):
-                yield _Restored(text, node, node, function, sometimes)
-        elif isinstance(node, ast.Call) and _is_given_state(node, function, project):
-            yield _Restored(ast.unparse(node.func.value), node, node, function, sometimes)  # type: ignore[attr-defined]
-        elif isinstance(node, ast.Call) and depth:
-            for target in project.targets(node, function):
-                names = _names(node, target)
-                for one in _restores(target, project, depth - 1) if names else ():
-                    first, dot, rest = one.text.partition(".")
-                    if first in names:
-                        yield _Restored(f"{names[first]}{dot}{rest}", node, one.inner, one.where, one.sometimes)
-
-
-def _is_given_state(call: ast.Call, function: Function, project: Project) -> bool:
-    """Whether an object's method is given a part of a checkpoint to restore it from."""
-    if not isinstance(call.func, ast.Attribute) or not _RESTORES.search(call.func.attr) or not call.args:
-        return False
-    return _is_loaded(call.args[0], function, project)
-
-
-def _names(call: ast.Call, target: Function) -> dict[str, str]:
-    """Returns what the parameters of a function are called by who calls it."""
-    given = {name: ast.unparse(one) for name, one in zip(target.parameters[target.implied :], call.args, strict=False)}
-    given.update({one.arg: ast.unparse(one.value) for one in call.keywords if one.arg})
-    if target.implied and isinstance(call.func, ast.Attribute):
-        base = ast.unparse(call.func.value)
-        given[target.parameters[0]] = "self" if base == "super()" else base
-    return given
-
-
-def _is_loaded(value: ast.expr, function: Function, project: Project) -> bool:
-    """Whether a value is a part of what torch.load gave, or made of one."""
-    for node in walk(value):
-        base = node.value if isinstance(node, ast.Subscript) else None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
-            base = node.func.value
-        if isinstance(node, ast.Call) and project.name(node.func, function) == "torch.load" and node is not value:
-            return True
-        while isinstance(base, ast.Subscript):
-            base = base.value
-        if isinstance(base, ast.Name) and any(
-            isinstance(one, ast.Call) and project.name(one.func, where) == "torch.load"
-            for one, where in origins(base, function, project)
-        ):
-            return True
-    return False
-
-
-def _is_conditional(node: ast.AST, function: Function, project: Project) -> bool:
-    """Whether something decides if a node of a function runs."""
-    file = project.file_with(function)
-    if any(isinstance(outer, (ast.If, ast.Try)) for outer, _ in around(node, function, file)):
-        return True
-    returns = (one for one in function.nodes_of(ast.Return) if isinstance(one, ast.Return))
-    return any(_at(one) < _at(node) for one in returns)
-
-
-def _replaces(new: _Remade, one: _Restored, function: Function, project: Project) -> bool:
+def _replaces(new: _Remade, one: Restored, function: Function, project: Project) -> bool:
     """Whether a statement puts a new object in the place of a restored one whenever that was, and no one asked it."""
     file = project.file_with(function)
     inside, outside = dict(around(one.node, function, file)), dict(around(new.node, function, file))
-    if _at(new.node) <= _at(one.node) or any(inside.get(each) != arm for each, arm in outside.items()):
+    if position(new.node) <= position(one.node) or any(inside.get(each) != arm for each, arm in outside.items()):
         return False
     chosen = [each for each in inside if isinstance(each, (ast.If, ast.Try)) and each not in outside]
     if not chosen and (one.inner is one.node or not one.sometimes):
@@ -282,7 +207,7 @@ def _replaces(new: _Remade, one: _Restored, function: Function, project: Project
         return False
     if _mentions(new.inner.value, ast.unparse(new.inner.targets[0]), new.where, 3):
         return False
-    later = (each for each in function.own_nodes if _at(one.node) < _at(each) < _at(new.node))
+    later = (each for each in function.own_nodes if position(one.node) < position(each) < position(new.node))
     between = [each for each in later if not _is_part(each, new.node, one.node, file)]
     attribute = new.text.partition(".")[2].partition(".")[0]
     return not any(_reads(each, new.text, attribute, function, project) for each in between)
@@ -318,7 +243,3 @@ def _is_part(node: ast.AST, new: ast.AST, restored: ast.AST, file: ProjectFile) 
     while outer is not None and outer is not new and outer is not restored:
         outer = file.parents.get(outer)
     return outer is not None
-
-
-def _at(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
