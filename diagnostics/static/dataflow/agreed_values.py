@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow import rank_words
+from diagnostics.static.dataflow.last_assigned import last_assigned
+from diagnostics.static.dataflow.several_ranks import ways_of_several
 from diagnostics.static.dataflow.taint_rules import agrees, base_name
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
@@ -62,6 +64,8 @@ class AgreedValues:
                     isinstance(one, ast.Constant) or self.holds(one, function, rounds - 1)
                     for one in (value.left, value.right)
                 )
+            case ast.IfExp():
+                return all(self.holds(one, function, rounds - 1) for one in ways_of_several(value))
             case ast.Attribute() if self.filled_attribute(value, function):
                 return True
             case ast.Subscript() | ast.Attribute():
@@ -73,7 +77,7 @@ class AgreedValues:
                 kinds = _MADE if _is_added_to(value.id, function) else (*_MADE, *_PARTS)
                 if made and all(isinstance(one, kinds) and self.holds(one, function, rounds - 1) for one in made):
                     return True
-                return self.filled_before(value, function)
+                return self._set_last(value, function, rounds) or self.filled_before(value, function)
             case _:
                 return False
 
@@ -85,6 +89,14 @@ class AgreedValues:
             whole = call.func.id in _OF_ALL and bool(call.args)
             return whole and all(self.holds(one, function, rounds - 1) for one in call.args)
         return isinstance(call.func, ast.Attribute) and self.holds(call.func.value, function, rounds - 1)
+
+    def made_last(self, name: ast.Name, function: Function) -> bool:
+        """Whether a collective made what a name holds at a use, whatever it held before."""
+        return self.filled_each_round(name, function) or self._set_last(name, function, _ROUNDS)
+
+    def _set_last(self, name: ast.Name, function: Function, rounds: int) -> bool:
+        last = last_assigned(name, function) if len(function.assigned.get(name.id, ())) > 1 else None
+        return isinstance(last, (*_MADE, ast.IfExp)) and self.holds(last, function, rounds - 1)
 
     def is_read_off(self, value: ast.AST, function: Function) -> bool:
         """Whether a value is read off what is the same on every rank: `worst.item()` after all_reduce(worst)."""

@@ -20,12 +20,6 @@ from diagnostics.static.program.project import Project
 
 _ROUNDS = 5
 _BOOLEAN = re.compile(r"^_?is_|^(?:main|master)_process$|_process_zero$", re.IGNORECASE)
-_DISTRIBUTED = re.compile(
-    r"^(?:is_)?(?:_?use_)?(?:distributed|ddp|dist)(?:_(?:is_)?(?:initialized|available|enabled|run|training|mode))*$"
-    r"|^is_initialized$|^is_available$|^is_dist_\w+$|^is_(?:torch_)?distributed\w*$|^multi_?gpu$|^is_torchelastic_launched$"
-    r"|^has_(?:multiple_)?(?:ranks|processes)$",
-    re.IGNORECASE,
-)
 COMMON_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
@@ -213,7 +207,7 @@ class RankPredicates:
         return known if len(known) == len(kinds) else []  # of another class it is another thing
 
     def _by_name(self, name: str, value: ast.expr, on: ConcreteRank) -> Any:
-        if _DISTRIBUTED.match(name):
+        if rank_words.DISTRIBUTED.match(name):
             return on.world > 1
         if rank_words.WORLD_SIZE.match(name):
             return on.world
@@ -241,7 +235,7 @@ class RankPredicates:
             return OPEN  # of a group
         return (
             self._by_name(name, call.func, on)
-            if source_of(call) == RANK or rank_words.WORLD_SIZE.match(name) or _DISTRIBUTED.match(name)
+            if source_of(call) == RANK or rank_words.WORLD_SIZE.match(name) or rank_words.DISTRIBUTED.match(name)
             else OPEN
         )
 
@@ -304,8 +298,8 @@ def says_distributed(test: ast.expr) -> bool:
         case ast.BoolOp(values=values):
             return all(says_distributed(one) for one in values)
         case ast.Compare(left=left, comparators=[ast.Constant()]):
-            return bool(rank_words.WORLD_SIZE.match(last_name(left)) or _DISTRIBUTED.match(last_name(left)))
+            return bool(rank_words.WORLD_SIZE.match(last_name(left)) or rank_words.DISTRIBUTED.match(last_name(left)))
         case ast.Name() | ast.Attribute() | ast.Call():
-            return bool(_DISTRIBUTED.match(last_name(test)))
+            return bool(rank_words.DISTRIBUTED.match(last_name(test)))
         case _:
             return False

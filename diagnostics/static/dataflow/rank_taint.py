@@ -186,7 +186,7 @@ class RankTaint:
         return ReachingNames(self.program)
 
     def _of_name(self, name: ast.Name, function: Function) -> Found:
-        if self._agreed.filled_each_round(name, function):
+        if self._agreed.made_last(name, function):
             return None
         counted = self._reaching.counted_by(name, function)
         if counted is not None:

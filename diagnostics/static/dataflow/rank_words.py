@@ -36,6 +36,13 @@ WORLD_SIZE = re.compile(
     r"^(?:get_)?(?:global_|dist_|local_)?(?:world|num|n)_?(?:size|processes|ranks|gpus|replicas)$|^world$",
     re.IGNORECASE,
 )
+# A name that says whether several ranks run.
+DISTRIBUTED = re.compile(
+    r"^(?:is_)?(?:_?use_)?(?:distributed|ddp|dist)(?:_(?:is_)?(?:initialized|available|enabled|run|training|mode))*$"
+    r"|^is_initialized$|^is_available$|^is_dist_\w+$|^is_(?:torch_)?distributed\w*$|^multi_?gpu$|^is_torchelastic_launched$"
+    r"|^has_(?:multiple_)?(?:ranks|processes)$",
+    re.IGNORECASE,
+)
 # Ranks of something else than the job.
 OF_SOMETHING_ELSE = re.compile(
     r"last|group|pipe|stage|model|tensor|data|(?:^|_)(?:dp|tp|pp|mp|ep|cp|sp|vp|cfg|shard|replicate)_"

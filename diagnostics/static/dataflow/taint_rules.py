@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from diagnostics.static.dataflow.several_ranks import ways_of_several
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS, LOSS_NAME, RANK, Taint
 from diagnostics.static.program.ast_walk import children
 from diagnostics.static.program.functions import Function
@@ -110,7 +111,10 @@ def arguments_of(call: ast.Call) -> Iterator[ast.expr]:
 
 
 def parts_of(value: ast.AST) -> Iterator[ast.AST]:
-    """Yields the parts of an expression that change its value."""
+    """Yields the parts of an expression that change its value where several ranks run."""
+    if isinstance(value, ast.IfExp):
+        yield from (value.test, *ways_of_several(value))
+        return
     if not isinstance(value, ast.Dict):
         yield from children(value)
         return

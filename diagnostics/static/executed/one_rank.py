@@ -109,10 +109,15 @@ def _text(node: ast.AST) -> str:
 
 def _passing(guard: Guard) -> frozenset[int] | None:
     """Returns the ranks that pass a test the way it was taken, None where it cannot be told."""
-    told = [of_rank(guard.test, rank) for rank in range(_WORLD)]
+    return ranks_that_pass(guard.test, guard.taken)
+
+
+def ranks_that_pass(test: Value, taken: bool) -> frozenset[int] | None:
+    """Returns the ranks that pass a test the way it was taken, None where it cannot be told."""
+    told = [of_rank(test, rank) for rank in range(_WORLD)]
     if any(one is None for one in told):
         return None
-    return frozenset(rank for rank, one in enumerate(told) if bool(one.value) is guard.taken)  # type: ignore[union-attr]
+    return frozenset(rank for rank, one in enumerate(told) if bool(one.value) is taken)  # type: ignore[union-attr]
 
 
 def of_rank(value: Value | None, rank: int, depth: int = _MOST_DEEP) -> Const | None:

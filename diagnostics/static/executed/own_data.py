@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagnostics.agent.shared import operations
+from diagnostics.static.executed.one_rank import ALL_RANKS, ranks_that_pass
 from diagnostics.static.executed.training import is_wrapped_backward, loader_of, operation, sampler_of, wrapper_of
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Items, Made, Mapped, OneOf, Value, sources
@@ -84,10 +85,25 @@ class OwnData:
                     continue
                 waiting += [one.owner, *one.args, *one.keywords.values()]
             elif isinstance(one, OneOf):
-                waiting += [*one.options, *one.tests]
+                waiting += [*self._options_of_several(one), *one.tests]
             elif isinstance(one, (Items, Mapped)):
                 waiting += _flat(one)
         return None
+
+    def _options_of_several(self, value: OneOf) -> Sequence[Value]:
+        """Returns what a value may be where several ranks run: `summed(loss) if world_size > 1 else loss` is the sum.
+
+        Behind a branch it is not known which was set in it: where a sum over the ranks is among them, it is that.
+        """
+        if value.conditions:
+            return [
+                option
+                for option, under in zip(value.options, value.conditions, strict=True)
+                if all(ranks_that_pass(test, taken) != frozenset() for test, taken, _ in under)
+            ]
+        if any(ranks_that_pass(test, True) in (frozenset(), ALL_RANKS) for test in value.tests):
+            return [one for one in value.options if self.is_agreed(one)] or value.options
+        return value.options
 
     def is_shared(self, value: Value) -> bool:
         """Whether a value itself was summed, gathered or handed out over the ranks."""
