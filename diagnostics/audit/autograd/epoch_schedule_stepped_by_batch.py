@@ -1,7 +1,8 @@
 """A schedule as long as there are epochs is stepped with every batch.
 
 What it does: runs each script on values that are not known, and flags the step of a scheduler in the loop over the
-batches where its length (T_max, total_iters) is the number of epochs that the loop around it counts.
+batches where its length is the number of epochs that the loop around it counts: T_max, total_iters, total_steps, what the
+factor of a LambdaLR divides its step by. A scheduler that was chosen by a name is taken with the tests of that name.
 
 Why it matters: the rate has come to its end after as many batches as there are epochs. A cosine then goes up again and
 swings through the whole training; a linear warm-up is over in a moment. Nothing is raised.
@@ -19,7 +20,8 @@ Good:
         for batch in loader: ...
         scheduler.step()          # or T_max=epochs * len(loader)
 
-What it cannot see: lengths that are worked out from other numbers.
+What it cannot see: lengths that are worked out from other numbers, and steps under tests that nothing connects with
+the choice of the scheduler.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.epochs import epoch_schedules_stepped_by_batch
+from diagnostics.static.executed.steps.epoch_schedules import epoch_schedules_stepped_by_batch
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile

@@ -1,4 +1,4 @@
-"""Loaders that are read anew in each epoch, and schedules that count in epochs. Pure."""
+"""Loaders that are read anew in each epoch. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import TypeGuard
 from diagnostics.static.executed.training import loader_of, sampler_of, within
 from diagnostics.static.execution.events import Event, Execution, OpenLoop
 from diagnostics.static.execution.library import BATCHES, BY_CHANCE, IN_ORDER, LOADER, SAMPLER
-from diagnostics.static.execution.values import Const, Instance, Made, Value, same
+from diagnostics.static.execution.values import Const, Instance, Made
 
 _TRAINS = (".backward", ".step")
-_LENGTHS = {"CosineAnnealingLR": (1, "T_max"), "LinearLR": (3, "total_iters"), "PolynomialLR": (1, "total_iters")}
 _KNOWN = frozenset([SAMPLER, LOADER, BATCHES, IN_ORDER, BY_CHANCE])  # that something may be told the epoch
-_SCHEDULES = "torch.optim.lr_scheduler."
 
 
 def same_order_for_ever(execution: Execution) -> Iterator[tuple[Made, OpenLoop, Event | None]]:
@@ -86,24 +84,3 @@ def _goes_round(loop: OpenLoop) -> bool:
     if isinstance(over, Made) and over.name == "enumerate" and over.args:
         over = over.args[0]
     return over is None or (isinstance(over, Made) and over.name.rpartition(".")[2] in ("range", "trange", "count"))
-
-
-def epoch_schedules_stepped_by_batch(execution: Execution) -> Iterator[tuple[Event, Made, OpenLoop]]:
-    """Yields (step, scheduler, loop over the epochs) where its length is their number, and each batch steps it."""
-    for one in execution.named(".step"):
-        kind = one.owner.name if isinstance(one.owner, Made) else ""
-        place = _LENGTHS.get(kind.removeprefix(_SCHEDULES))
-        if not kind.startswith(_SCHEDULES) or place is None or not isinstance(one.owner, Made) or one.guards:
-            continue
-        length = one.owner.argument(*place)
-        for at, loop in enumerate(one.loops):
-            over = loop.over
-            inner = any(loader_of(each.over) is not None for each in one.loops[at + 1 :])
-            if inner and isinstance(over, Made) and over.name == "range" and over.args and _is(over.args[-1], length):
-                yield one, one.owner, loop
-                break
-
-
-def _is(one: Value, other: Value | None) -> bool:
-    """Whether two values are one: numbers that merely are the same are not, unless they are many."""
-    return other is not None and same(one, other) and not (isinstance(one, Const) and one.value in (1, 2))
