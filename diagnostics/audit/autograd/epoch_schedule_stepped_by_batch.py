@@ -1,8 +1,8 @@
 """A schedule as long as there are epochs is stepped with every batch.
 
 What it does: runs each script on values that are not known, and flags the step of a scheduler in the loop over the
-batches where its length is the number of epochs that the loop around it counts: T_max, total_iters, total_steps, what the
-factor of a LambdaLR divides its step by. A scheduler that was chosen by a name is taken with the tests of that name.
+batches where its length is the number of epochs that the loop around it counts: T_max, total_iters, total_steps, what a
+factor of LambdaLR divides its step by. A scheduler that was chosen by a name is taken with the tests of that name.
 
 Why it matters: the rate has come to its end after as many batches as there are epochs. A cosine then goes up again and
 swings through the whole training; a linear warm-up is over in a moment. Nothing is raised.

@@ -110,7 +110,7 @@ def _lets_each_batch_in(guard: Guard, made: Event) -> bool:
     if guard.handler:
         return False
     if any(isinstance(one, Made) and one.name in _OF_ROUND for one in sources(guard.test)):
-        body = guard.node.body if isinstance(guard.node, ast.If) else ()
+        body = guard.node.body if isinstance(guard.node, ast.If) else []
         return not guard.taken and bool(body) and isinstance(body[-1], _ENDS)
     told = _told_by_kind(guard.test, made)
     for known in made.guards if told is None else ():
@@ -122,7 +122,8 @@ def _told_by_kind(test: Value, made: Event) -> bool | None:
     """Returns how `isinstance(scheduler, OneCycleLR)` falls for the one that was made."""
     if not isinstance(test, Made) or test.name != "isinstance" or len(test.args) != 2:
         return None
-    kinds = test.args[1].items if isinstance(test.args[1], Items) else (test.args[1],)
+    asked = test.args[1]
+    kinds = asked.items if isinstance(asked, Items) else (asked,)
     return any(isinstance(one, Name) and one.name == made.name for one in kinds)
 
 
@@ -137,7 +138,7 @@ def _told_by(test: Value, known: Guard) -> bool | None:
         return None if inner is None else not inner
     if known.test.name != "==" or not known.taken or len(known.test.args) != 2 or len(test.args) != 2:
         return None
-    held, value = known.test.args
+    held, value = known.test.args[0], known.test.args[1]
     if not isinstance(value, Const) or not same(test.args[0], held):
         return None
     asked = test.args[1]
