@@ -5,7 +5,8 @@ collective, a forward or a backward of a wrapped model in the body. `Distributed
 length and `with model.join():` are balanced; an operation of its own and SyncBatchNorm under `Join` are not. Also
 `log_dict(..., sync_dist=True)` of a dict that has a key only where the rank's data has something for it, and a gather
 for each key of such a dict; and loops that end with a rank's own batches, where a data set fills these by what its
-samples are like (their duration, say).
+samples are like (their duration, say); and batch samplers of the project that give a rank every so many-th batch, with
+nothing that makes their number a multiple of the ranks.
 
 Why it matters: the rank with the shorter shard leaves the loop and goes on to the next operation; the others wait for
 it in theirs. Training hangs at the end of the first epoch.
@@ -40,6 +41,7 @@ from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS
 from diagnostics.static.executed.loading.own_batches import loops_of_own_length
+from diagnostics.static.executed.loading.uneven_shares import uneven_shares
 from diagnostics.static.executed.models.joined import meets_under_join
 from diagnostics.static.executed.restored import goes_on_from_checkpoint
 from diagnostics.static.executed.steps.logged_keys import exchanged_by_own_keys
@@ -100,6 +102,21 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "agree on the end: all_reduce whether a batch is left; or deal out batches, as many to each rank",
             steps=(
                 shown(source, project, "batches are made of the rank's share by what its samples are like"),
+                shown(met, project, "the ranks meet here in each round"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+    for share, sampler, begun, met in uneven_shares(execution):
+        file = project.by_path[sampler.kind.module.file]
+        yield violation(
+            file,
+            share,
+            f"{sampler.kind.kind.name} deals out batches one by one: where their number is no multiple of the ranks, "
+            "some ranks get one more, and wait in it for the others",
+            "leave out the last ones (`n // num_replicas * num_replicas`), or fill up, so that all ranks get as many",
+            steps=(
+                shown(begun, project, "a rank's loop ends with its own batches"),
                 shown(met, project, "the ranks meet here in each round"),
             ),
             confidence=Confidence.LIKELY,

@@ -58,6 +58,6 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
                     if one.function is not None
                 ),
                 shown(stepped, project, "this step goes by the verdict"),
-            ),  # fmt: skip
+            ),
             confidence=Confidence.LIKELY,
         )
