@@ -9,14 +9,14 @@ from torch.utils.data import DataLoader, Sampler, TensorDataset
 class Buckets(Sampler):
     def __init__(self, lengths, batch_size):
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
-        self.batches = [order[at : at + batch_size] for at in range(0, len(order), batch_size)]
+        self.groups = [order[at : at + batch_size] for at in range(0, len(order), batch_size)]
         self.rank, self.world_size = dist.get_rank(), dist.get_world_size()
 
     def __iter__(self):
-        return iter(self.batches[self.rank :: self.world_size])
+        return iter(self.groups[self.rank :: self.world_size])
 
     def __len__(self):
-        return len(self.batches) // self.world_size
+        return len(self.groups) // self.world_size
 
 
 def main():
