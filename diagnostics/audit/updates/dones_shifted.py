@@ -1,6 +1,6 @@
 """The ends of episodes are written for one step and read for the next one, or the other way round.
 
-What it does: looks at the loop that fills a rollout and at the one that works out advantages or returns backwards. Flags
+What it does: looks at the loop that fills a rollout and at the one that works out advantages backwards. Flags
 `dones[step] = done` behind `env.step()`, where the action of this step ended the episode, with advantages that ask
 `dones[t + 1]`; and one before it, where the observation of this step began an episode, with advantages that ask
 `dones[t]`. Of two that write one slot in a round the last one counts.
@@ -197,7 +197,7 @@ def _writes(loop: ast.AST) -> Iterator[_Written]:
     given = {name for target in acts.targets for name in _names(target)}
     if isinstance(acts, ast.Assign) and isinstance(loop, ast.For):
         given -= _names(loop.target)
-    made = {name: acts.lineno for name in given}
+    made = dict.fromkeys(given, acts.lineno)
     for _ in range(_ROUNDS):
         for one in statements:
             for target, value in _assigned(one) if one.lineno > acts.lineno else ():
@@ -230,10 +230,9 @@ def _stored(statement: ast.stmt, loop: ast.AST) -> Iterator[tuple[str, str, ast.
     for target, value in _assigned(statement):
         if isinstance(target, ast.Subscript) and counter and _later(target.slice, counter) == 0:
             yield last_name(target.value), ast.unparse(target), value
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append":
-        if len(call.args) == 1:
-            yield last_name(call.func.value), ast.unparse(call.func.value), call.args[0]
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=held, attr="append"), args=[given])):
+            yield last_name(held), ast.unparse(held), given
 
 
 def _names(value: ast.AST) -> set[str]:
