@@ -30,10 +30,19 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from diagnostics.audit.checkpoints.restored_state import (
+    ARMS,
+    DEPTH,
+    Restored,
+    around,
+    names_given,
+    parts_in,
+    position,
+    restores,
+)
 from diagnostics.audit.executed import also, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.executed.checkpoints.replaced import replaced_after_load
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
@@ -46,20 +55,7 @@ NAME = "restored-then-replaced"
 SEVERITY = Severity.ERROR
 RUN_CLASS, RUN_WHEN = "state-not-kept", "resumed"
 CHECKLIST = "nothing makes anew what was restored"
-_DEPTH = 2
-_ARMS = ("body", "orelse", "handlers", "finalbody")
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-
-
-@dataclass(frozen=True, slots=True)
-class _Restored:
-    """`text` is restored at `node`, which may be a call of what does it; `sometimes`: that may find no checkpoint."""
-
-    text: str
-    node: ast.expr | ast.stmt
-    inner: ast.AST
-    where: Function
-    sometimes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +95,10 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
         return
     for function in project.functions_in(file):
         made = list(_makes(function, project))
-        restored = list(_restores(function, project, _DEPTH)) if made else []
+        restored = list(restores(function, project, DEPTH)) if made else []
         for one in restored:
             for new in made:
-                again = any(each.text == new.text and _at(each.node) >= _at(new.node) for each in restored)
+                again = any(each.text == new.text and position(each.node) >= position(new.node) for each in restored)
                 if new.text != one.text or again or not _replaces(new, one, function, project):
                     continue
                 steps = [
@@ -135,7 +131,7 @@ def _makes(function: Function, project: Project) -> Iterator[_Remade]:
             if len(called) == 1 and called[0].owner is not None and not called[0].name.endswith(".__init__"):
                 for inner in _always_made(called[0], project):
                     first, dot, rest = ast.unparse(inner.targets[0]).partition(".")
-                    name = _names(node, called[0]).get(first, "")
+                    name = names_given(node, called[0]).get(first, "")
                     if name and dot:
                         yield _Remade(f"{name}{dot}{rest}", node, inner, called[0])
 
@@ -148,7 +144,9 @@ def _always_made(method: Function, project: Project) -> Iterator[ast.Assign]:
             return
         if isinstance(one, ast.Assign) and len(one.targets) == 1 and _is_new(one.value):
             text = ast.unparse(one.targets[0])
-            before = (node for node in method.own_nodes if _at(node) < _at(one) or _is_inside(node, one.value))
+            before = (
+                node for node in method.own_nodes if position(node) < position(one) or _is_inside(node, one.value)
+            )
             name = text.rpartition(".")[2]
             if not any(_reads(node, text, name, method, project) for node in before) and not _by_alias(
                 one, method, project
@@ -178,72 +176,11 @@ def _is_new(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, (int, float)) and value.value is not False
 
 
-def _restores(function: Function, project: Project, depth: int) -> Iterator[_Restored]:
-    """Yields what a function restores of a checkpoint, itself and through what it calls."""
-    calls = [one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)]
-    loads = [one for one in calls if project.name(one.func, function) == "torch.load"]
-    sometimes = any(_is_conditional(one, function, project) for one in loads)
-    for node in function.nodes_of((ast.Call, ast.Assign)):
-        if isinstance(node, ast.Assign):
-            text = ast.unparse(node.targets[0])
-            if "." in text and len(node.targets) == 1 and _is_loaded(node.value, function, project):
-                yield _Restored(text, node, node, function, sometimes)
-        elif (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "load_state_dict"
-        ):
-            if node.args and _is_loaded(node.args[0], function, project):
-                yield _Restored(ast.unparse(node.func.value), node, node, function, sometimes)
-        elif isinstance(node, ast.Call) and depth:
-            for target in project.targets(node, function):
-                names = _names(node, target)
-                for one in _restores(target, project, depth - 1) if names else ():
-                    first, dot, rest = one.text.partition(".")
-                    if first in names:
-                        yield _Restored(f"{names[first]}{dot}{rest}", node, one.inner, one.where, one.sometimes)
-
-
-def _names(call: ast.Call, target: Function) -> dict[str, str]:
-    """Returns what the parameters of a function are called by who calls it."""
-    given = {name: ast.unparse(one) for name, one in zip(target.parameters[target.implied :], call.args, strict=False)}
-    given.update({one.arg: ast.unparse(one.value) for one in call.keywords if one.arg})
-    if target.implied and isinstance(call.func, ast.Attribute):
-        base = ast.unparse(call.func.value)
-        given[target.parameters[0]] = "self" if base == "super()" else base
-    return given
-
-
-def _is_loaded(value: ast.expr, function: Function, project: Project) -> bool:
-    """Whether a value is a part of what torch.load gave, or made of one."""
-    for node in walk(value):
-        base = node.value if isinstance(node, ast.Subscript) else None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
-            base = node.func.value
-        if isinstance(node, ast.Call) and project.name(node.func, function) == "torch.load" and node is not value:
-            return True
-        while isinstance(base, ast.Subscript):
-            base = base.value
-        if isinstance(base, ast.Name) and any(
-            isinstance(one, ast.Call) and project.name(one.func, where) == "torch.load"
-            for one, where in origins(base, function, project)
-        ):
-            return True
-    return False
-
-
-def _is_conditional(node: ast.AST, function: Function, project: Project) -> bool:
-    """Whether something decides if a node of a function runs."""
-    file = project.file_with(function)
-    if any(isinstance(outer, (ast.If, ast.Try)) for outer, _ in _around(node, function, file)):
-        return True
-    returns = (one for one in function.nodes_of(ast.Return) if isinstance(one, ast.Return))
-    return any(_at(one) < _at(node) for one in returns)
-
-
-def _replaces(new: _Remade, one: _Restored, function: Function, project: Project) -> bool:
+def _replaces(new: _Remade, one: Restored, function: Function, project: Project) -> bool:
     """Whether a statement puts a new object in the place of a restored one whenever that was, and no one asked it."""
     file = project.file_with(function)
-    inside, outside = dict(_around(one.node, function, file)), dict(_around(new.node, function, file))
-    if _at(new.node) <= _at(one.node) or any(inside.get(each) != arm for each, arm in outside.items()):
+    inside, outside = dict(around(one.node, function, file)), dict(around(new.node, function, file))
+    if position(new.node) <= position(one.node) or any(inside.get(each) != arm for each, arm in outside.items()):
         return False
     chosen = [each for each in inside if isinstance(each, (ast.If, ast.Try)) and each not in outside]
     if not chosen and (one.inner is one.node or not one.sometimes):
@@ -252,7 +189,7 @@ def _replaces(new: _Remade, one: _Restored, function: Function, project: Project
         return False
     if _mentions(new.inner.value, ast.unparse(new.inner.targets[0]), new.where, 3):
         return False
-    later = (each for each in function.own_nodes if _at(one.node) < _at(each) < _at(new.node))
+    later = (each for each in function.own_nodes if position(one.node) < position(each) < position(new.node))
     between = [each for each in later if not _is_part(each, new.node, one.node, file)]
     attribute = one.text.partition(".")[2].partition(".")[0]
     return not any(_reads(each, one.text, attribute, function, project) for each in between)
@@ -270,21 +207,6 @@ def _reads(node: ast.AST, text: str, attribute: str, function: Function, project
     )
 
 
-def _around(node: ast.AST, function: Function, file: ProjectFile) -> Iterator[tuple[ast.AST, str]]:
-    """Yields the branches, loops and handlers around a node, and in which part of each it is."""
-    outer = file.parents.get(node)
-    while outer is not None and node is not function.syntax:
-        if isinstance(outer, (ast.If, ast.For, ast.While, ast.Try, ast.ExceptHandler, ast.IfExp)):
-            arm = next((name for name in _ARMS if any(node is one for one in _parts(outer, name))), "")
-            yield outer, arm
-        node, outer = outer, file.parents.get(outer)
-
-
-def _parts(node: ast.AST, name: str) -> list[ast.AST]:
-    held = getattr(node, name, [])
-    return held if isinstance(held, list) else [held]
-
-
 def _climb(node: ast.AST, new: ast.AST, file: ProjectFile) -> Iterator[tuple[ast.AST, ast.AST]]:
     """Yields (part, what is around it) from a node to what it has in common with another one."""
     common = {id(new)}
@@ -300,8 +222,8 @@ def _climb(node: ast.AST, new: ast.AST, file: ProjectFile) -> Iterator[tuple[ast
 
 def _leaves(block: ast.AST, part: ast.AST) -> bool:
     """Whether a block leaves its function or loop behind one of its parts."""
-    for name in _ARMS:
-        statements = _parts(block, name)
+    for name in ARMS:
+        statements = parts_in(block, name)
         at = next((number for number, one in enumerate(statements) if one is part), None)
         if at is not None:
             return any(isinstance(one, _LEAVES) for one in statements[at:])
@@ -326,7 +248,3 @@ def _is_part(node: ast.AST, new: ast.AST, restored: ast.AST, file: ProjectFile) 
     while outer is not None and outer is not new and outer is not restored:
         outer = file.parents.get(outer)
     return outer is not None
-
-
-def _at(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)

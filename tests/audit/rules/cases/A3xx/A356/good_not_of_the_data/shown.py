@@ -1,0 +1,30 @@
+from pathlib import Path
+
+import torch
+from loaders import make_loader
+from tqdm import tqdm
+
+
+class Trial:
+    def __init__(self, out):
+        self.out = Path(out)
+        self.step = 0
+        self.model = torch.nn.Linear(4, 1)
+        self.loader = make_loader()
+        self.bar = tqdm(initial=self.step)
+        if self.latest.exists():
+            self.load()
+
+    @property
+    def latest(self):
+        return self.out / "latest.pt"
+
+    def load(self):
+        kept = torch.load(self.latest)
+        self.model.load_state_dict(kept["model"])
+        self.step = kept["step"]
+
+    def run(self):
+        for x in self.loader:
+            self.model(x).mean().backward()
+            self.step += 1
