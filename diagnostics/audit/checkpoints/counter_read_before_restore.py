@@ -106,9 +106,9 @@ def _counter(value: ast.expr) -> ast.expr | None:
 def _locals(function: Function, project: Project) -> Iterator[Restored]:
     """Yields the names of a function that are set from a checkpoint: `step = state["step"]`."""
     for node in function.nodes_of(ast.Assign):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            if is_loaded(node.value, function, project):
-                yield Restored(node.targets[0].id, node, node, function, sometimes=True)
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_loaded(value, function, project):
+                yield Restored(name, node, node, function, sometimes=True)
 
 
 def _is_early(
@@ -167,9 +167,10 @@ def _tells(held: str, one: Restored, where: Function, function: Function) -> boo
             continue
         if isinstance(node, ast.Assign) and any(ast.unparse(target) == held for target in node.targets):
             return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _KEPT:
-            if ast.unparse(node.func.value).startswith(held):
-                return True
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _KEPT:
+                if ast.unparse(owner).startswith(held):
+                    return True
         names = {ast.unparse(each) for each in walk(node) if isinstance(each, (ast.Name, ast.Attribute))}
         if held in names and one.text in names and not (isinstance(node, ast.Call) and last_name(node) in _COUNTS):
             return True
