@@ -36,7 +36,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
-CODE = "A356"
+CODE = "A419"
 NAME = "counter-read-before-restore"
 SEVERITY = Severity.ERROR
 RUN_CLASS, RUN_WHEN = "state-not-kept", "resumed"

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.workers import gpu_in_workers
+from diagnostics.static.executed.loading.workers import gpu_in_workers
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project

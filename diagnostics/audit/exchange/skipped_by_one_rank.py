@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
@@ -34,7 +35,7 @@ from diagnostics.static.program.project_file import ProjectFile
 CODE = "A237"
 NAME = "skipped-by-one-rank"
 SEVERITY = Severity.WARNING
-WORDS = ("broadcast", "broadcast_object_list")
+WORDS = operations.TO_ALL
 CHECKLIST = "all ranks have a say in whether a batch is left out"
 
 

@@ -32,7 +32,7 @@ from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_guarded
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
-from diagnostics.static.executed.workers import parted_by_rank_only, parted_by_worker_only, whole_streams
+from diagnostics.static.executed.loading.workers import parted_by_rank_only, parted_by_worker_only, whole_streams
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, default_of, last_name

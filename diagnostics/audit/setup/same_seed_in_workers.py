@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.workers import copied_generators, seeded_alike
+from diagnostics.static.executed.loading.workers import copied_generators, seeded_alike
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.functions import Function
 from diagnostics.static.program.project import Project

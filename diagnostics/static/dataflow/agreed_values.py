@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.dataflow import rank_words
-from diagnostics.static.dataflow.last_assigned import last_assigned
-from diagnostics.static.dataflow.several_ranks import ways_of_several
-from diagnostics.static.dataflow.taint_rules import agrees, base_name
+from diagnostics.static.dataflow.taint_rules import agrees, base_name, holds_for_several, ways_of_several
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
 
 _ROUNDS = 12  # names, calls and comprehensions between a value and the collective
 _TARGETS = 3  # functions that a call may mean
 _OF_ALL = {"sum", "max", "min", "float", "int", "list", "dict", "abs", "round"}  # of agreed parts an agreed whole
+_SUITES = ("body", "orelse", "finalbody", "handlers")
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FINITE = {"isnan", "isinf", "isfinite"}
 _MADE = (ast.Call, ast.DictComp, ast.ListComp)
 _PARTS = (ast.BinOp, ast.Subscript)  # `totals[0] / totals[1]`
@@ -177,3 +177,60 @@ class AgreedValues:
             filled = (names and names[0] in self._filled(one) for one, names in zip(targets, given, strict=True))
             if isinstance(argument, ast.Name) and all(filled):
                 yield argument
+
+
+def last_assigned(name: ast.Name, function: Function) -> ast.expr | None:
+    """Returns what a name was set to last before its use: `loss = summed(loss)`, also under `if world_size > 1`.
+
+    None where a branch, an earlier round of a loop or a caller may have set it.
+    """
+    suites = list(_suites_with(name, getattr(function.syntax, "body", ())))
+    for suite, at, looped in reversed(suites):
+        for statement in reversed(suite[:at]):
+            known, value = _set_by(statement, name.id)
+            if known:
+                return value
+        if looped and any(_stores(one, name.id) for one in suite):
+            return None
+    return None
+
+
+def _suites_with(name: ast.Name, suite: object) -> Iterator[tuple[Sequence[ast.stmt], int, bool]]:
+    """Yields the blocks around a use, outermost first: each, where in it the use is, and whether it goes round."""
+    looped = False
+    while isinstance(suite, list):
+        at = next((n for n, one in enumerate(suite) if _covers(one, name)), None)
+        if at is None:
+            return
+        yield suite, at, looped
+        holder = suite[at]
+        parts = [part for part in _SUITES if any(_covers(one, name) for one in getattr(holder, part, ()))]
+        looped = isinstance(holder, _LOOPS)
+        suite = getattr(holder, parts[0]) if parts else None
+
+
+def _covers(node: ast.AST, name: ast.Name) -> bool:
+    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0) or 0
+    return first <= name.lineno <= last
+
+
+def _set_by(statement: ast.stmt, name: str) -> tuple[bool, ast.expr | None]:
+    """Returns whether a statement may set a name, and to what where that is sure."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+        if isinstance(target, ast.Name) and target.id == name:
+            return True, statement.value
+    if isinstance(statement, ast.If) and (told := holds_for_several(statement.test)) is not None:
+        for one in reversed(statement.body if told else statement.orelse):
+            known, value = _set_by(one, name)
+            if known:
+                return True, value
+        return False, None
+    return _stores(statement, name), None
+
+
+def _stores(statement: ast.stmt, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+        for node in walk(statement)
+    )

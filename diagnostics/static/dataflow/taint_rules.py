@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from diagnostics.static.dataflow.several_ranks import ways_of_several
+from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import DATA, LOSS, LOSS_NAME, RANK, Taint
 from diagnostics.static.program.ast_walk import children
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.functions import Function, last_name
 
 # Calls after which every rank has the same.
 AGREEING = re.compile(
@@ -22,6 +22,8 @@ EVEN = re.compile(r"DistributedSampler$|DistributedBatchSampler$")
 
 # What says where something lies, and not what it is.
 _PLACES = {"to", "cuda", "xpu", "npu"}
+_ABOVE = {ast.Gt: 1, ast.GtE: 2, ast.NotEq: 1}  # `world_size > 1`, `>= 2`, `!= 1`
+_BELOW = {ast.LtE: 1, ast.Lt: 2, ast.Eq: 1}
 _PLACED_BY = {"device", "device_ids", "output_device", "map_location", "device_map", "device_id"}
 
 
@@ -157,3 +159,31 @@ def parameter_at(position: int, function: Function) -> str:
     names = [one.arg for one in (*given.posonlyargs, *given.args)]
     rest = given.vararg.arg if given.vararg is not None else ""
     return names[position] if position < len(names) else rest
+
+
+def holds_for_several(test: ast.expr) -> bool | None:
+    """Returns how a test falls where several ranks run, None where it asks for something else as well."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            found = holds_for_several(operand)
+            return None if found is None else not found
+        case ast.BoolOp(op=op, values=values):
+            told = [holds_for_several(one) for one in values]
+            ending = isinstance(op, ast.Or)
+            if ending in told:
+                return ending
+            return None if None in told else not ending
+        case ast.Compare(left=left, ops=[asked], comparators=[ast.Constant(value=number)]):
+            if not rank_words.WORLD_SIZE.match(last_name(left)):
+                return None
+            return True if _ABOVE.get(type(asked)) == number else False if _BELOW.get(type(asked)) == number else None
+        case ast.Name() | ast.Attribute() | ast.Call():
+            return True if rank_words.DISTRIBUTED.match(last_name(test)) else None
+        case _:
+            return None
+
+
+def ways_of_several(value: ast.IfExp) -> tuple[ast.expr, ...]:
+    """Returns what a choice may come to where several ranks run: `summed(loss) if world_size > 1 else loss`."""
+    told = holds_for_several(value.test)
+    return (value.body, value.orelse) if told is None else (value.body if told else value.orelse,)

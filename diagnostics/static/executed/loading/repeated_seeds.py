@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from diagnostics.static.executed.loading.workers import has_some_workers, is_alike, loader_around
 from diagnostics.static.executed.training import loader_of, parts
-from diagnostics.static.executed.workers import has_some_workers, is_alike, loader_around
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.library import LOADER
 from diagnostics.static.execution.values import Const, Instance, Made, Value, sources, usual

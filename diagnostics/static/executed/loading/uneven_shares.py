@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-from diagnostics.static.dataflow import rank_words
 from diagnostics.static.executed.training import is_wrapped_backward, loader_of, parts, within
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Class, Instance, Made, sources
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 
+_RANK = re.compile(r"^(?:get_)?(?:global_|dp_|my_)?rank$|process_index$|^proc_?id$", re.IGNORECASE)
+_RANKS = re.compile(r"world|replicas$|num_processes$|(?:num|n)_?(?:gpus|ranks)$", re.IGNORECASE)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _EVENED = (ast.FloorDiv, ast.Mod)  # what makes a number of batches a multiple of the ranks
 _ROUNDS = frozenset(["ceil", "floor", "divmod", "cycle", "count", "repeat"])
@@ -73,11 +75,11 @@ def _is_share(node: ast.AST) -> bool:
 
 
 def _is_rank(value: ast.expr | None) -> bool:
-    return value is not None and bool(rank_words.OWN_RANK.match(last_name(value)))
+    return value is not None and bool(_RANK.search(last_name(value)))
 
 
 def _is_world(value: ast.expr | None) -> bool:
-    return value is not None and bool(rank_words.WORLD_SIZE.match(last_name(value)))
+    return value is not None and bool(_RANKS.search(last_name(value)))
 
 
 def _is_evened(sampler: Instance, share: ast.AST) -> bool:

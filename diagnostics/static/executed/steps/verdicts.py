@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from diagnostics.agent.shared import operations
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Items, Made, OneOf, Value, made_of, options, sources
 
-_HANDS_OUT = ("broadcast", "broadcast_object_list")
 _OWN_OPERATIONS = ("torch.distributed.", "accelerate.utils.")
 _FINITE = frozenset(["isfinite", "isnan", "isinf"])
 
@@ -36,7 +36,7 @@ def left_out_by_one_rank(execution: Execution) -> Iterator[tuple[Event, Made, Ma
 
 def _hands_out(event: Event) -> bool:
     home, _, last = event.name.rpartition(".")
-    return last in _HANDS_OUT and f"{home}.".startswith(_OWN_OPERATIONS) and bool(event.args)
+    return last in operations.TO_ALL and f"{home}.".startswith(_OWN_OPERATIONS) and bool(event.args)
 
 
 def _verdict(event: Event, own: OwnData) -> tuple[Made, Made] | None:

@@ -32,11 +32,11 @@ from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
-CODE = "A419"
+CODE = "A634"
 NAME = "visible-devices-set-late"
 SEVERITY = Severity.WARNING
 WORDS = (VARIABLE,)
-CHECKLIST = "GPUs are hidden before CUDA is asked"
+CHECKLIST = "what hides GPUs is set before CUDA is asked"
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
