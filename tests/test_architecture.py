@@ -104,7 +104,7 @@ ARROWS = {
     ),
     "audit/setup": (
         "agent/shared audit s/program s/dataflow s/spmd s/torch_code s/launch_files s/execution s/executed "
-        "s/executed/models s/executed/steps"
+        "s/executed/loading s/executed/models s/executed/steps"
     ),
     "audit/collectives": (
         "agent/shared audit s/program s/dataflow s/spmd s/autograd s/execution s/executed s/executed/loading "
@@ -130,7 +130,7 @@ ARROWS = {
         "s/executed/steps"
     ),
     "audit/scripts": "audit s/program s/launch_files",
-    "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files",
+    "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files s/execution s/executed",
     "editor": "audit s/program",
     "inspection": "adapter machine record report d/job d/failures",
     "inspection/checks": "inspection",
