@@ -30,8 +30,8 @@ AMPLE = 65536
 
 EXHAUSTED = re.compile(r"Too many open files|\[Errno 2[34]\]|(?P<hidden>Failed to init uv loop|items of ancdata)")
 LIMITS = re.compile(
-    r"\bulimit\s+(?:-[SH]{1,2}\s{0,9})?-?[SH]{0,2}n\s+[\"']?(?:\d+|\$[{\w])|RLIMIT_NOFILE|LimitNOFILE|--ulimit[ =]nofile"
-    r"|prlimit\b.{0,200}nofile"
+    r"\bulimit\s+(?:-[SH]{1,2}\s{0,9})?-?[SH]{0,2}n\s+[\"']?(?:\d+|\$[{\w])|RLIMIT_NOFILE|LimitNOFILE"
+    r"|--ulimit[ =]nofile|prlimit\b.{0,200}nofile"
 )
 
 
