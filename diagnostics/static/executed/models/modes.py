@@ -46,10 +46,9 @@ def _has_modes(model: Value, project: Project) -> bool:
         model = model.args[0]
     if not isinstance(model, Instance):
         return True
-    kinds = {id(one.kind.kind) for one in parts(model) if isinstance(one, Instance)} | {id(model.kind.kind)}
-    files = {one.file for one in project.functions if id(one.owner) in kinds}
-    words = {word for one in files for word in project.by_path[one].words}
-    return not files or "training" in words or any(_MODES.search(word) for word in words)
+    files = [project.file_with(one.kind.module) for one in (model, *parts(model)) if isinstance(one, Instance)]
+    words = {word for one in files for word in one.words}
+    return "training" in words or any(_MODES.search(word) for word in words)
 
 
 def _may_come_before(turned: Event, backward: Event, loop: OpenLoop) -> bool:
