@@ -222,16 +222,16 @@ class Source:
 def source_of(path: Path) -> Source:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     nodes = list(ast.walk(tree))
+    package = name_of(path) if path.name == "__init__.py" else name_of(path).rpartition(".")[0]
     return Source(
         docstring=ast.get_docstring(tree) or "",
-        imports=tuple(name for node in nodes for name in imported_by(node, path)),
+        imports=tuple(name for node in nodes for name in imported_by(node, package)),
         calls=tuple(name for node in nodes if isinstance(node, ast.Call) if (name := dotted(node.func))),
         classes=tuple(node.name for node in tree.body if isinstance(node, ast.ClassDef)),
     )
 
 
-def imported_by(node: ast.AST, path: Path) -> Iterator[str]:
-    package = name_of(path) if path.name == "__init__.py" else name_of(path).rpartition(".")[0]
+def imported_by(node: ast.AST, package: str) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):

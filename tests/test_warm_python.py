@@ -120,9 +120,20 @@ def outer():
 print(outer(), sys.argv, os.getcwd(), os.environ["MINE"], __name__, sys.path, sys.flags, sys.asked)
 print(signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM), sorted(map(int, os.listdir("/proc/self/fd"))))
 print(open("/proc/self/cmdline").read(), "warm_host" in sys.modules, sys.modules["sitecustomize"].__file__)
+import atexit, threading, time, weakref, beside
 class Last:
-    def __del__(self): print("torn down")
-last = Last()
+    def __init__(self, name): self.name = name
+    def __del__(self): print(self.name, "torn down", os is None, sys.meta_path)
+last, ring, beside.kept = Last("last"), Last("ring"), Last("of a module")
+ring.itself = ring
+weakref.finalize(last, print, "finalized")
+atexit.register(lambda: print("at exit", __import__("json").dumps([1]), "atexit" in sys.modules))
+threading.Thread(target=lambda: (time.sleep(0.1), print("a thread"))).start()
+"""
+BESIDE = """
+class Own:
+    def __del__(self): print("own torn down")
+own = Own()
 """
 SITE = "import sys; sys.asked = __name__, len(sys.argv)"
 
@@ -132,6 +143,7 @@ def test_a_start_that_waited_is_one_from_the_site_to_the_last_object(tmp_path: P
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(SITE)
     (tmp_path / "main.py").write_text(STARTED + end)
+    (tmp_path / "beside.py").write_text(BESIDE)
     env = {**os.environ, "MINE": "yes", "PYTHONPATH": str(tmp_path / "site")}
     cold = subprocess.run(
         [sys.executable, "-m", "main"],

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+import weakref
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import NoReturn
@@ -23,6 +24,8 @@ def launch(count: int) -> None:
     import torch._dynamo  # noqa: F401 - which torch puts off until the first optimizer
 
     gc.freeze()  # the memory that all ranks share stays shared
+    for one in weakref.finalize._registry:  # type: ignore[attr-defined] # torch's, which take its operators out again
+        one.atexit = False  # to write to that memory is most of what the end of a rank takes
     gc.enable()
     os.environ.update(WORLD_SIZE=str(count), LOCAL_WORLD_SIZE=str(count), MASTER_ADDR="127.0.0.1", OMP_NUM_THREADS="1")
     os.environ["MASTER_PORT"] = str(free_port())
