@@ -102,8 +102,8 @@ def test_what_takes_gradients_or_weights_away_is_marked_with_its_lines(watch):
     (over,) = prints.marks_of(ScheduleOver)
     assert (over.optimizer, over.step, over.stepped, over.horizon) == (2, 32, 36, 24)
     assert (over.scheduler, [one.line for one in over.made]) == ("LinearLR", [38])
-    (shards,) = prints.of_optimizer(3)
-    assert (shards.model.sharded, [one.why for one in (*shards.values, *shards.gradients)]) == ((True, True), [""] * 4)
+    (whole,) = prints.of_optimizer(3)  # over a mesh of this rank alone
+    assert (whole.model.sharded, [one.why for one in (*whole.values, *whole.gradients)]) == ((False, False), [""] * 4)
     spent = [event for event in agent.events if event.kind == "loader-spent"]
     assert [(event.value, event.text, event.path[0].line) for event in spent] == [
         (2, "dataset=range", 43), (4, "dataset=range", 43)
