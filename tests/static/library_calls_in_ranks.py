@@ -42,6 +42,10 @@ def main() -> None:
     if rank == 0:
         (folder / "waited.json").write_text(json.dumps(waited))
     dist.destroy_process_group()
+    sys.stdout.flush()
+    # Threads of gloo may abort the exit of the interpreter, or keep it for ever, and so may the end of what `rows`
+    # holds: a reducer's end joins a thread that waits for the interpreter's lock. No matter of these calls.
+    os._exit(0)
 
 
 def _is_back(store: dist.Store, key: str) -> bool:
@@ -115,5 +119,3 @@ def _accelerate(folder: Path) -> Rows:
 
 if __name__ == "__main__":
     main()
-    sys.stdout.flush()
-    os._exit(0)  # threads of gloo may abort the exit of the interpreter, or keep it for ever: no matter of these calls
