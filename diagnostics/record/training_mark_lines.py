@@ -291,6 +291,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "part-woken": _plain(model_marks.PartWoken), "plateau": _plain(schedule_marks.Plateau),
     "average-rounded": _plain(object_marks.AverageRounded, held="path"),
     "schedule-anew": _plain(schedule_marks.ScheduleAnew),
+    "schedule-unused": _plain(schedule_marks.ScheduleUnused),
     "rate-swings": _plain(run_marks.RateSwings),
     "dropout-in-eval": _plain(run_marks.DropoutInEval), "drawn-again": _plain(run_marks.DrawnAgain),
     "saved-untrained": _plain(model_marks.SavedUntrained),

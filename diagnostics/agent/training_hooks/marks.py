@@ -23,7 +23,7 @@ from ..object_hooks import (
     numbered_names,
     rounded_averages,
 )
-from ..schedule_hooks import horizons, plateaus, resumed_schedules, swinging_rates
+from ..schedule_hooks import horizons, plateaus, resumed_schedules, swinging_rates, unused_schedules
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -83,7 +83,7 @@ class Marks:
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
             swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained,
-            dropped_windows.DroppedWindows(self),
+            dropped_windows.DroppedWindows(self), unused_schedules.UnusedSchedules(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -223,6 +223,7 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
+        unused_schedules,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks

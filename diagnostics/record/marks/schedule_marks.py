@@ -50,4 +50,17 @@ class ScheduleAnew:
     path: tuple[Frame, ...]
 
 
-ScheduleMark = Plateau | ScheduleAnew
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleUnused:
+    """A scheduler that was not stepped up to a step, and the rate that it had left."""
+
+    optimizer: int
+    step: int
+    rate: float
+    scheduler: str
+    horizon: int | None
+    made: tuple[Frame, ...]
+    path: tuple[Frame, ...]  # of the optimizer's step
+
+
+ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused
