@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from diagnostics.dynamic.job.job import Job, JobProcess, ProcessRole
 from diagnostics.dynamic.steps.contention import Contention, Oversubscription, contention, oversubscription
 from diagnostics.dynamic.steps.memory_growth import MemoryGrowth, memory_growth
+from diagnostics.dynamic.steps.slowdown import slowdown
 from diagnostics.dynamic.steps.split import Split, splits
 from diagnostics.dynamic.steps.starvation import Starvation, starvation
 from diagnostics.dynamic.steps.steady import steady_steps
@@ -64,7 +65,10 @@ def _view(job: Job) -> StepView:
 
 
 def suspects(job: Job) -> tuple[JobProcess, ...]:
-    """Returns the processes of which it would help to know where they stand: who is late, and who makes its data."""
+    """Returns the processes of which it would help to know where they stand.
+
+    These are who is late, who makes its data, and whose steps get slower.
+    """
     view = step_view(job)
     found: list[JobProcess] = []
     if view.late is not None and view.late.cost >= SUSPECT:
@@ -72,6 +76,7 @@ def suspects(job: Job) -> tuple[JobProcess, ...]:
     if view.starved is not None and view.starved.cost >= SUSPECT:
         first = view.starved.splits[0].of.process
         found += _workers(job, first)[:1] or [first]
+    found += [one.of.process for one in view.splits if slowdown(one.of) is not None][:1]
     return tuple({one.pid: one for one in found}.values())
 
 
