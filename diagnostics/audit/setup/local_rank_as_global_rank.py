@@ -20,6 +20,7 @@ What it cannot see: programs whose launch files are kept elsewhere; there it is 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from diagnostics.audit.executed import also, home, shown
@@ -44,6 +45,7 @@ SEVERITY = Severity.ERROR
 WORDS = ("DistributedSampler", "init_process_group", "local_rank", "LOCAL_RANK", "world_size", "WORLD_SIZE")
 CHECKLIST = "samplers and groups are told the rank among all processes"
 _PLACES = {SAMPLER: ("num_replicas", 1, "rank", 2), INIT: ("world_size", 3, "rank", 4)}
+_HOME = ("localhost", "127.0.0.1", "[::1]", "::1")
 _LOCAL_COUNT = ("local", "device_count", "gpus_per_node", "nproc")
 
 
@@ -96,7 +98,7 @@ def _told(
     if count is not None and any(word in ast.unparse(count).lower() for word in _LOCAL_COUNT):
         return
     source = local_rank_origin(rank, function, project)
-    if source is None or _meets_at_home(function):
+    if source is None or _meets_at_home(at, function):
         return
     nodes = project.fact(NodeCounts)
     product = count is not None and names_nodes(count, function, project)
@@ -115,12 +117,17 @@ def _told(
     )
 
 
-def _meets_at_home(function: Function) -> bool:
-    """Whether the function itself says that ranks meet at this machine's own address: no other machine comes there."""
+def _meets_at_home(call: ast.AST, function: Function) -> bool:
+    """Whether it is said there that ranks meet at this machine's own address: no other machine comes there."""
+    method = _given(call, "init_method", 1) if isinstance(call, ast.Call) else None
+    if isinstance(method, ast.Constant) and re.match(
+        rf"tcp://(?:{'|'.join(map(re.escape, _HOME))}):", str(method.value)
+    ):
+        return True
     return any(
         environ_key(node.targets[0]) == "MASTER_ADDR"
         and isinstance(node.value, ast.Constant)
-        and str(node.value.value) in ("localhost", "127.0.0.1", "::1")
+        and str(node.value.value) in _HOME
         for node in function.nodes_of(ast.Assign)
         if isinstance(node, ast.Assign)
     )

@@ -9,7 +9,7 @@ from diagnostics.static.executed.file_names import may_meet
 from diagnostics.static.executed.saved_files import is_moved, path_of, same_path
 from diagnostics.static.executed.training import wrapper_of
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import ANY_KEY, Const, Made, Mapped, Value, sources
+from diagnostics.static.execution.values import ANY_KEY, Const, Made, Mapped, Value, options, sources
 from diagnostics.static.program.functions import Function
 
 _RENAMES = frozenset(
@@ -55,8 +55,14 @@ def _is_under_key(saved: Value | None, loaded: Value | None, load: Value) -> boo
     """Whether what is loaded from a saved dict may be a wrapper's state: its key is looked at where it is known."""
     if not isinstance(saved, Mapped) or not isinstance(loaded, Made) or loaded.name != "[]" or loaded.owner is not load:
         return True
-    key = loaded.args[0].value if isinstance(loaded.args[0], Const) else None
-    return key not in saved.fields or bool(prefix_of(saved.fields[key]))
+    if not isinstance(loaded.args[0], Const):  # one for whom each key has its own object: which is which is not known
+        return all(prefix_of(one) for one in saved.fields.values() if _is_state(one))
+    key = loaded.args[0].value
+    return key not in saved.fields or all(map(prefix_of, options(saved.fields[key])))  # of a wrapper in each case
+
+
+def _is_state(value: Value) -> bool:
+    return any(isinstance(one, Made) and one.name == ".state_dict" for one in sources(value))
 
 
 def prefix_of(value: Value | None) -> str:
@@ -129,8 +135,12 @@ def _names(text: str, prefix: str) -> bool:
 def _is_loose_and_bare(load: Event) -> bool:
     """Whether a state is loaded with strict=False into a model that nothing wraps."""
     strict = load.argument(1, "strict")
-    compiled = isinstance(load.owner, Made) and load.owner.name == "torch.compile"
-    return isinstance(strict, Const) and strict.value is False and wrapper_of(load.owner) is None and not compiled
+    if not isinstance(strict, Const) or strict.value is not False:
+        return False
+    return not any(
+        wrapper_of(one) is not None or (isinstance(one, Made) and one.name == "torch.compile")
+        for one in (load.owner, *options(load.owner))  # where it may be one or the other, it is so where it is saved
+    )
 
 
 def bare_into_wrapper(execution: Execution) -> Iterator[tuple[Event, Event]]:

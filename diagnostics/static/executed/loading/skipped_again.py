@@ -47,7 +47,10 @@ def batches_left_out_again(execution: Execution) -> Iterator[tuple[Event, OpenLo
         loop = one.loops[-2]
         if any(_asks_round(each.test, loop) for each in one.guards):
             continue
-        for test, node in _parts(guard.test, guard.node):
+        parts = list(_parts(guard.test, guard.node))
+        for test, node in parts:
+            if any(_asks_item(other, one.loops[-1]) for other, _ in parts if other is not test):
+                continue  # it leaves out some of them for what they are
             bound, written = _bound(test, node, one.loops[-1])
             if bound is None or written is None or not _is_from_checkpoint(bound):
                 continue
@@ -139,6 +142,12 @@ def _asks_round(test: Value, loop: OpenLoop) -> bool:
         (isinstance(one, Made) and one.name in ("item", "count", "counter") and _is_of(one, loop)) or is_carried(one)
         for one in sources(test)
     )
+
+
+def _asks_item(test: Value, loop: OpenLoop) -> bool:
+    """Whether a test is about what a loop takes, beside how many it has taken."""
+    taken = [one.owner for one in sources(test) if isinstance(one, Made) and one.name == "item"]
+    return any(over is owner for over in sources(loop.over) for owner in taken)
 
 
 def _is_of(item: Made, loop: OpenLoop) -> bool:
