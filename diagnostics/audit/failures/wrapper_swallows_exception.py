@@ -23,8 +23,8 @@ Good:
                 log.exception("failed")
                 raise
 
-What it cannot see: wrappers of libraries other than loguru, and callers that look at what a wrapper gives back. Tests are
-left alone: they look at what a failed training leaves.
+What it cannot see: wrappers of libraries other than loguru, and callers that look at what a wrapper gives back.
+Tests are left alone: they look at what a failed training leaves.
 """
 
 from __future__ import annotations
