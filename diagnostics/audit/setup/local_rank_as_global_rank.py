@@ -95,7 +95,7 @@ def _told(
     rank: ast.expr, count: ast.expr | None, what: str, at: ast.AST, function: Function, file: ProjectFile,
     project: Project,
 ) -> Iterator[Violation]:  # fmt: skip
-    if count is not None and any(word in ast.unparse(count).lower() for word in _LOCAL_COUNT):
+    if count is not None and _counts_one_machine(count, function):
         return
     source = local_rank_origin(rank, function, project)
     if source is None or _meets_at_home(at, function):
@@ -115,6 +115,12 @@ def _told(
         steps=tuple(steps),
         confidence=Confidence.LIKELY if several else Confidence.POSSIBLE,
     )
+
+
+def _counts_one_machine(count: ast.expr, function: Function) -> bool:
+    """Whether the number of processes is that of one machine, too, by its words or by those of what it was set to."""
+    told = [count, *(function.assigned.get(count.id, ()) if isinstance(count, ast.Name) else ())]
+    return any(word in ast.unparse(one).lower() for one in told for word in _LOCAL_COUNT)
 
 
 def _meets_at_home(call: ast.AST, function: Function) -> bool:
