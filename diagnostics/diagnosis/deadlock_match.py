@@ -12,6 +12,7 @@ from diagnostics.diagnosis.mismatch_fix import mismatch_fix
 from diagnostics.diagnosis.signature import Match
 from diagnostics.dynamic.collectives.hang_time import ended_by_itself, ended_by_own_timeout
 from diagnostics.dynamic.collectives.rank_state import RankState, Whereabouts
+from diagnostics.dynamic.collectives.thread_order import waits_of_threads
 from diagnostics.dynamic.collectives.wait_for_graph import CollectiveMismatch, Deadlock
 from diagnostics.dynamic.divergence.branch_relation import RankPartition
 from diagnostics.dynamic.divergence.deadlock_diagnosis import DeadlockDiagnosis, deadlock_diagnosis, unlike_halves
@@ -19,7 +20,6 @@ from diagnostics.dynamic.divergence.divergence import DivergencePoint, Statement
 from diagnostics.dynamic.divergence.held_exceptions import caught_text, held_text
 from diagnostics.dynamic.divergence.out_of_place import WhyOutOfPlace
 from diagnostics.dynamic.divergence.rank_partition import user_stack
-from diagnostics.dynamic.divergence.thread_order import waits_of_threads
 from diagnostics.dynamic.job.evidence import names_of, path_evidence, source_evidence
 from diagnostics.dynamic.job.job import Job
 from diagnostics.static.dataflow import rank_words

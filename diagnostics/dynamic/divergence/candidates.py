@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
+from diagnostics.dynamic.divergence.branch_tests import asks_size, is_test_passed_alike
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.observed_branches import BranchObservation, counted_apart, observed
 from diagnostics.dynamic.divergence.path_search import PathSearch
@@ -100,7 +101,8 @@ def _own(candidate: Branching, walk: PathSearch, taints: RankTaint) -> list[Dive
     if score < 0:
         return []
     seen = observed(walk, candidate.state, (candidate.here, candidate.there))
-    if seen.refuted and (node.kind is NodeKind.LOOP or not _varies(taint)):
+    alike = is_test_passed_alike(node, candidate.function, walk.made, taints.fixed)
+    if (seen.refuted and (node.kind is NodeKind.LOOP or not _varies(taint))) or (alike and not seen.parts):
         return [decision(candidate.function, node.line, kind, None, _REFUTED)]
     arms = [counted_apart(walk, candidate.function, arm, in_step=True) for arm in _jumping_arms(node)]
     for here, there in filter(None, arms if not seen.parts else ()):
@@ -109,6 +111,7 @@ def _own(candidate: Branching, walk: PathSearch, taints: RankTaint) -> list[Dive
     first = decision(candidate.function, node.line, kind, taint, score)
     first = replace(
         first,
+        by_size=kind is StatementKind.BRANCH and asks_size(node.syntax, candidate.function, taints.program),
         here_line=_next_line(candidate.way_here, node),
         there_line=_next_line(candidate.way_there, node),
         observed=seen.parts,
@@ -140,22 +143,8 @@ def _test(candidate: Branching, taints: RankTaint) -> tuple[StatementKind, Taint
         taint = taints.of(node.statement.subject, function)
     if "__name__" in ast.unparse(node.syntax) if isinstance(node.syntax, ast.Compare) else False:
         return kind, None, -1
-    plain = _SIZE_TEST if _jumping_arms(node) and _asks_size(node.syntax, function) else _PLAIN_TEST
+    plain = _SIZE_TEST if _jumping_arms(node) and asks_size(node.syntax, function, taints.program) else _PLAIN_TEST
     return kind, taint, taint.weight if taint is not None else plain
-
-
-def _asks_size(test: ast.AST | None, function: Function) -> bool:
-    """Whether a test reads how large something is that its function was handed, or takes from a loop: a short batch."""
-    loops = [one for one in function.own_nodes if isinstance(one, (ast.For, ast.AsyncFor))]
-    items = {one.id for loop in loops for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
-    given = items | (set(function.parameters) - {"self", "cls"})
-    sizes = [
-        one.args[0] if isinstance(one, ast.Call) and one.args else one
-        for one in (ast.walk(test) if test is not None else ())
-        if (isinstance(one, ast.Call) and last_name(one.func) == "len")
-        or (isinstance(one, ast.Attribute) and one.attr in ("shape", "size", "numel"))
-    ]
-    return any(isinstance(name, ast.Name) and name.id in given for one in sizes for name in ast.walk(one))
 
 
 def _loop(candidate: Branching, taints: RankTaint) -> tuple[StatementKind, Taint | None, int]:

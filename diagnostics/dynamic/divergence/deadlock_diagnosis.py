@@ -6,13 +6,14 @@ import ast
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diagnostics.core.frame import Frame
 from diagnostics.core.wording import distinct
 from diagnostics.dynamic.collectives.hang_time import hang_time
 from diagnostics.dynamic.collectives.rank_state import OperationKind, RankState, Whereabouts
 from diagnostics.dynamic.collectives.rank_state_builder import positions_of
+from diagnostics.dynamic.collectives.thread_order import by_thread_order, waits_of_threads
 from diagnostics.dynamic.collectives.wait_for_graph import Deadlock, DeadlockKind, find_deadlock
 from diagnostics.dynamic.divergence.branch_relation import BranchRelation, RankPartition
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, PointKind, StatementKind
@@ -22,8 +23,8 @@ from diagnostics.dynamic.divergence.named_rank import named_rank
 from diagnostics.dynamic.divergence.out_of_place import OutOfPlace, WhyOutOfPlace, out_of_place
 from diagnostics.dynamic.divergence.rank_partition import as_they_met, is_recurrent, partitions, user_stack
 from diagnostics.dynamic.divergence.same_turn import without_whole_loops
-from diagnostics.dynamic.divergence.thread_order import by_thread_order, waits_of_threads
 from diagnostics.dynamic.job.job import ExceptionRecord, Job
+from diagnostics.dynamic.job.process_queries import user_frames_of
 from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_sources import EXCEPTION, ORDER, RANK
 
@@ -104,7 +105,7 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
     return DeadlockDiagnosis(
         deadlock=waited,
         met=deadlock.positions if deadlock is not waited else (),
-        failure_class=MISSING if held else MISMATCH if ordered else _class(deadlock, found),
+        failure_class=MISSING if held else MISMATCH if ordered else _class(job, deadlock, found, lines),
         culprits=tuple(one.rank for one, _ in held)
         or (ranks if ordered or by_design else _culprits(job, deadlock, found, lines)),
         decisions=told,
@@ -120,11 +121,26 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
 
 def _decisions(job: Job, split: RankPartition, deadlock: Deadlock) -> tuple[DivergencePoint, ...]:
     """Returns where the ways can part, best first, without loops that all are in the same turn of."""
-    points = divergence_points(job.sources, split.parting, job.agent_folders)
+    sides = (_made_by_all(job, split.parting.here), _made_by_all(job, split.parting.there))
+    points = divergence_points(job.sources, replace(split.parting, made=sides), job.agent_folders)
     waiting = {one.rank: one.wait.path for one in deadlock.positions if one.wait is not None}
     here = [path for rank, path in waiting.items() if rank in split.parting.here]
     there = [path for rank, path in waiting.items() if rank not in split.parting.here]
     return without_whole_loops(job.sources, points, here, there) or points
+
+
+def _made_by_all(job: Job, ranks: Sequence[int]) -> frozenset[Frame]:
+    """Returns the lines of the program from which each of some ranks has made a call, on whatever way."""
+    of_each = [
+        frozenset(
+            replace(frame, span=None)
+            for call in process.agent.collectives
+            for frame in user_frames_of(process, call.path)
+        )
+        for process in job.ranks
+        if process.rank in ranks and process.agent is not None
+    ]
+    return frozenset.intersection(*of_each) if of_each else frozenset()
 
 
 def _line(job: Job, frame: Frame, kind: StatementKind) -> DivergencePoint:
@@ -134,9 +150,12 @@ def _line(job: Job, frame: Frame, kind: StatementKind) -> DivergencePoint:
     return DivergencePoint(kind=kind, frame=frame, text=shown, tainted_by=EXCEPTION if raises else "", observed=raises)
 
 
-def _class(deadlock: Deadlock, found: Sequence[RankPartition]) -> str:
+def _class(job: Job, deadlock: Deadlock, found: Sequence[RankPartition], lines: Sequence[DivergencePoint]) -> str:
     if deadlock.knot is DeadlockKind.PEERS or any(_is_peer(one) for one in deadlock.positions):
-        return PEERS
+        gone = _turned_away(job, found[0], lines) if len(found) == 1 and lines else ()
+        by_others = [one for one in deadlock.positions if one.rank not in gone]
+        passed_by = bool(gone) and not any(map(_is_peer, by_others))  # a collective, on the way to a message
+        return MISSING if passed_by else PEERS
     if deadlock.knot in (DeadlockKind.GONE, DeadlockKind.NEW_GROUP, DeadlockKind.STORE):
         return MISSING
     if not found:
@@ -194,7 +213,7 @@ def _culprits(
     if _is_circle(job, deadlock):
         return deadlock.ranks
     sure = {rank for split in found if split.sure for rank in split.parting.here}
-    if len(found) == 1 and lines and not found[0].by_history:
+    if len(found) == 1 and lines and (lines[0].by_size or not found[0].by_history):
         alike = len(found[0].here) == len(found[0].there)
         by_rank = _has_its_own(job, found[0], lines) or (_let_in(job, found[0], lines) if alike else ())
         sure = set(_turned_away(job, found[0], lines) or by_rank) or sure
@@ -242,7 +261,8 @@ def _turned_away(job: Job, split: RankPartition, lines: Sequence[DivergencePoint
     """
     first = lines[0]
     guard = job.sources.file(first.frame.file).statement_at(first.frame.line)
-    if guard is None or first.kind is not StatementKind.BRANCH or first.tainted_by in ("", RANK):
+    why = first.tainted_by or ("size" if first.by_size else "")
+    if guard is None or first.kind is not StatementKind.BRANCH or why in ("", RANK):
         return ()
     last = guard.end_lineno or guard.lineno
     inside = [one for one in lines if one.frame.file == first.frame.file and guard.lineno < one.frame.line <= last]

@@ -53,6 +53,8 @@ class DivergenceQuery:
     # Exceptions that a rank of `here` caught since, their tracebacks; what it left by sys.exit and the like
     caught: tuple[tuple[Frame, ...], ...] = ()
     loop: LoopSpan | None = None  # whose turns differed in number: the ways parted in it
+    # What all of `here`, and all of `there`, have called before, as the lines of their own on the way to it
+    made: tuple[frozenset[Frame], frozenset[Frame]] = (frozenset(), frozenset())
 
 
 class StatementKind(StrEnum):
@@ -80,6 +82,7 @@ class DivergencePoint:
     here_line: Frame | None = None  # where the ranks `here` went from there
     there_line: Frame | None = None  # and the others
     score: int = 0  # higher is likelier
+    by_size: bool = False  # it asks how much its rank has in hand
     observed: bool = False  # the values of the waiting ranks send them apart there
     here_values: tuple[tuple[str, Scalar], ...] = ()  # what the statement reads, on the ranks `here`
     there_values: tuple[tuple[str, Scalar], ...] = ()

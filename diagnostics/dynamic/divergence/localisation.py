@@ -82,8 +82,9 @@ def _all_points(
     start = align(parting.agreed.path, program) if parting.agreed is not None else None
     op = parting.agreed.op if parting.agreed is not None else ""
     caught = frozenset((program.file_of(frame.file), frame.line) for path in parting.caught for frame in path)
+    made = tuple(frozenset((program.file_of(one.file), one.line) for one in side) for side in parting.made)
     for begin, blocked in ((start, True), (start, False), (None, False)):
-        walk = PathSearch(program, begin, op, (here, there), caught, blocked)
+        walk = PathSearch(program, begin, op, (here, there), caught, blocked, made)
         if all(walk.reached):
             found = _direct(walk, taints)
             if by_library and all(one.kind is StatementKind.CALLS for one in found):
@@ -91,7 +92,9 @@ def _all_points(
             if found:
                 found += [*indirect_causes(here, there, taints, start), *_raising(found, parting, program)]
                 found += dispatch_causes(here, there, taints)
-                earlier = list(skipped_iterations(start, taints)) if start is not None and not _explains(found) else []
+                earlier = (
+                    list(skipped_iterations(start, taints, made)) if start is not None and not _explains(found) else []
+                )
                 graphs = list(graph_causes(here, there, taints))
                 found += graphs
                 if earlier or graphs or not blocked:

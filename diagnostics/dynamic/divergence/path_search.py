@@ -38,6 +38,7 @@ class PathSearch:
     goals: tuple[SearchTarget, ...]
     caught: frozenset[tuple[str, int]] = frozenset()  # (file, line) along which exceptions are known to have travelled
     blocked: bool = True  # operations of the group are not passed
+    made: tuple[frozenset[tuple[str, int]], ...] = ()  # (file, line) of the calls that each side has made
     edges: dict[State, list[tuple[EdgeKind, int, State]]] = field(default_factory=dict)
     reached: tuple[set[State], ...] = ()
     begins: list[tuple[int, State]] = field(default_factory=list)

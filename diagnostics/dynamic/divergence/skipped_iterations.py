@@ -7,8 +7,9 @@ which nothing depends. What made the rank skip is a guard or a handler in the lo
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from diagnostics.dynamic.divergence.branch_tests import Made, passed_alike
 from diagnostics.dynamic.divergence.candidates import decision
 from diagnostics.dynamic.divergence.divergence import DivergencePoint, StatementKind
 from diagnostics.dynamic.divergence.stack_alignment import Stack, StackLevel
@@ -18,7 +19,7 @@ from diagnostics.static.dataflow.taint_sources import EXCEPTION, Taint
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
-def skipped_iterations(start: Stack, taints: RankTaint) -> Iterator[DivergencePoint]:
+def skipped_iterations(start: Stack, taints: RankTaint, made: Sequence[Made] = ()) -> Iterator[DivergencePoint]:
     """Yields what can differ between ranks and lets one of them pass by the call at the end of `start`."""
     in_loop = False
     for level in start.levels:
@@ -26,11 +27,13 @@ def skipped_iterations(start: Stack, taints: RankTaint) -> Iterator[DivergencePo
         outermost = min(loops, key=lambda node: node.lineno, default=None)
         block = level.function.syntax if in_loop else outermost
         if block is not None:
-            yield from _in(block, level, taints, returns=in_loop)
+            yield from _in(block, level, taints, made, returns=in_loop)
         in_loop = in_loop or bool(loops)
 
 
-def _in(block: ast.AST, level: StackLevel, taints: RankTaint, *, returns: bool) -> Iterator[DivergencePoint]:
+def _in(
+    block: ast.AST, level: StackLevel, taints: RankTaint, made: Sequence[Made], *, returns: bool
+) -> Iterator[DivergencePoint]:
     jumps = (ast.Continue, ast.Return) if returns else (ast.Continue,)
     for node in level.function.own_nodes:
         if not isinstance(node, (ast.If, ast.Try)) or not _within(node, block) or node.lineno > level.line:
@@ -41,7 +44,7 @@ def _in(block: ast.AST, level: StackLevel, taints: RankTaint, *, returns: bool) 
         inside = _spans(node, level.line) and node.test.lineno != level.line
         jump = None if inside else _jump(node.body, jumps) or _jump(node.orelse, jumps)
         taint = taints.of(node.test, level.function) if inside or jump is not None else None
-        if taint is not None:
+        if taint is not None and not passed_alike(node, level.function, made, taints.fixed):
             yield decision(level.function, node.test.lineno, StatementKind.BRANCH, taint, taint.weight)
             if jump is not None and jump.lineno != node.test.lineno:
                 kind = StatementKind.SKIPS if isinstance(jump, ast.Continue) else StatementKind.RETURNS
