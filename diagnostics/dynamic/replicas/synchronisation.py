@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.left_out import left_out_of_reduction, outside_of_shards
 from diagnostics.dynamic.replicas.pending_exchanges import may_yet_exchange
 from diagnostics.dynamic.replicas.replicas import Replicas, differ, replicas
 from diagnostics.dynamic.replicas.sharing import (
@@ -42,6 +43,8 @@ class SyncGap(StrEnum):
         "around"  # DDP ran to synchronise, and no backward pass came by its reducer: nothing went between the ranks
     )
     ALONE = "alone"  # FSDP holds it over a group of one rank, and nothing is exchanged beside
+    OUTSIDE = "outside"  # FSDP shards the model, and these are no part of what it shards
+    LEFT_OUT = "left-out"  # gradients are reduced by hand, and those of these alone are not
     THROWN_AWAY = "thrown-away"  # as much as the gradients is reduced by hand in each step, and the step uses its own
 
 
@@ -76,6 +79,10 @@ def unsynchronised(job: Job, gap: SyncGap) -> Unsynchronised | None:
 def _of_group(job: Job, found: Replicas) -> Iterator[Unsynchronised]:
     if len(found.steps) < 2 or any(found.last(rank).closure for rank in found.ranks):
         return
+    outside, left_out = outside_of_shards(job, found), left_out_of_reduction(found)
+    if outside or left_out:
+        yield _by_hand(found, SyncGap.OUTSIDE if outside else SyncGap.LEFT_OUT, outside or left_out)
+        return
     if exchanges_model(found):
         yield from _thrown_away(found)
         return
@@ -89,9 +96,9 @@ def _of_group(job: Job, found: Replicas) -> Iterator[Unsynchronised]:
     sure = not by_gap or not may_yet_exchange(job, found)
     if not sure and (job.failed or (job.facts.exit_code is None and job.facts.signal is None)):
         return  # it runs, or was cut short: that call may come, or would have
-    for gap, tensors in by_gap.items():
+    for cause, tensors in by_gap.items():
         yield Unsynchronised(
-            found=found, gap=gap, tensors=tuple(tensors), wrapper=found.wrapper_of(tensors[0]), measured=measured,
+            found=found, gap=cause, tensors=tuple(tensors), wrapper=found.wrapper_of(tensors[0]), measured=measured,
             step=found.unshared_gradient(tensors[0]) or found.steps[0], sure=sure,
         )  # fmt: skip
 
@@ -110,10 +117,12 @@ def _thrown_away(found: Replicas) -> Iterator[Unsynchronised]:
         if found.drifts(index) and all(differ(found.gradients(step, index)) for step in found.steps)
     ]
     if len(apart) == len(found.tensors) and reduces_each_step(found):
-        yield Unsynchronised(
-            found=found, gap=SyncGap.THROWN_AWAY, tensors=tuple(apart), wrapper=None, measured=True,
-            step=found.steps[0], sure=False,
-        )  # fmt: skip
+        yield _by_hand(found, SyncGap.THROWN_AWAY, tuple(apart))
+
+
+def _by_hand(found: Replicas, gap: SyncGap, tensors: tuple[int, ...]) -> Unsynchronised:
+    step = found.unshared_gradient(tensors[0]) or found.steps[0]
+    return Unsynchronised(found=found, gap=gap, tensors=tensors, wrapper=None, measured=True, step=step, sure=False)
 
 
 def _kept_to_itself(found: Replicas) -> list[int]:
