@@ -15,7 +15,7 @@ import pytest
 # computes takes turns with what waits, so that neither all workers compute at once nor all wait.
 LONGEST = (
     "bisection/test_bisect_command.py", "supervisor/test_hangs.py", "ups/several/test_several_problems_live_on.py",
-    "diagnosis/test_hang_watched.py", "ups/test_modes.py", "diagnosis/test_wrapper_watched.py",
+    "diagnosis/test_hang_watched.py", "ups/test_modes.py", "diagnosis/wrapper/test_wrapper_watched.py",
     "ups/test_distributed_ends_cleanly.py", "supervisor/test_last_report.py", "ups/test_agreement.py",
     "supervisor/test_drills.py", "ups/test_train_variants.py", "supervisor/test_background.py",
     "bisection/test_script_capture.py", "supervisor/test_handled_failures.py",

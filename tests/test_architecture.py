@@ -54,7 +54,7 @@ ARROWS = {
     "dynamic/divergence": "agent/shared record d/job d/collectives s/program s/dataflow",
     "dynamic/stall": "machine record d/job d/collectives d/divergence s/program",
     "dynamic/failures": "agent/shared record d/job d/model d/stall s/program s/dataflow s/torch_code",
-    "dynamic/replicas": "agent/shared record d/job s/program",
+    "dynamic/replicas": "agent/shared record d/job d/samples s/program",
     "dynamic/launch": "record d/job d/failures s/program s/launch_files",
     "dynamic/samples": "agent/shared record record/marks d/job s/program s/torch_code",
     "dynamic/steps": "record record/marks d/job d/samples s/program",

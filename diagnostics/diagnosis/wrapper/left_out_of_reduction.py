@@ -24,14 +24,11 @@ from __future__ import annotations
 
 import re
 
-from diagnostics.agent.shared import operations
 from diagnostics.core.findings import Confidence
-from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.replica_match import not_averaged
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.dynamic.job.job import Job, JobProcess
-from diagnostics.dynamic.replicas.replicas import Replicas
-from diagnostics.dynamic.replicas.sharing import elements
+from diagnostics.dynamic.job.job import Job
+from diagnostics.dynamic.replicas.left_out import reduced_at
 from diagnostics.dynamic.replicas.source_lines import lines_like, own
 from diagnostics.dynamic.replicas.synchronisation import SyncGap, unsynchronised
 
@@ -51,7 +48,7 @@ def match(job: Job) -> Match | None:
     names = [gap.found.model.names[index].split(".") for index in gap.tensors]
     module = re.escape(names[0][-2])
     made = lines_like(job, first, re.compile(rf"\bself\.{module}\s{{0,9}}[:=]"))[:1]
-    reduces = _reduces(gap.found, first)
+    reduces = reduced_at(gap.found, first)[:2]
     at = f" ({job.line(reduces[0])})" if reduces else ""
     return not_averaged(
         job,
@@ -64,14 +61,3 @@ def match(job: Job) -> Match | None:
         places=(*made, *reduces, *own(first, gap.found.model.made)[:1]),
         confidence=Confidence.LIKELY,
     )
-
-
-def _reduces(found: Replicas, process: JobProcess) -> tuple[Frame, ...]:
-    """Returns where sums of the size of whole parameters of one dimension are made, as they were last."""
-    flat = [elements(shape) for shape in found.model.shapes if shape.isdecimal()]
-    calls = process.agent.collectives if process.agent is not None else ()
-    for call in reversed(calls):
-        size = elements(call.shape)
-        if call.op in operations.REDUCING and call.shape.isdecimal() and min(flat) <= size <= sum(flat):
-            return own(process, call.path)[:2]
-    return ()

@@ -7,9 +7,11 @@ gradients that are reduced by hand: a norm of the same shapes as others, whose g
 from __future__ import annotations
 
 from diagnostics.agent.shared import operations
-from diagnostics.dynamic.job.job import Job
+from diagnostics.core.frame import Frame
+from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.replicas.replicas import Replicas, equal
 from diagnostics.dynamic.replicas.sharing import ENOUGH, SCALARS, elements, exchanges_in_forward, sums_of
+from diagnostics.dynamic.replicas.source_lines import own
 from diagnostics.dynamic.samples.gradient_sharing import gradient_pairs
 
 _SHARDING = ("fully_shard", "fsdp")
@@ -66,6 +68,15 @@ def left_out_of_reduction(found: Replicas) -> tuple[int, ...]:
         if _kind(found, own) in kept and all(_parts(found, index) for index in own)
         for index in own
     )
+
+
+def reduced_at(found: Replicas, process: JobProcess) -> tuple[Frame, ...]:
+    """Returns the lines, innermost first, that last summed up as much as parameters of one dimension hold."""
+    flat = [elements(shape) for shape in found.model.shapes if shape.isdecimal()]
+    for call in reversed(sums_of(process)):
+        if call.shape.isdecimal() and min(flat, default=0) <= elements(call.shape) <= sum(flat):
+            return own(process, call.path)
+    return ()
 
 
 def _is_flat(found: Replicas, index: int) -> bool:
