@@ -78,6 +78,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
 
 
 def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
+    if file.is_test:
+        return  # it spawns its ranks on the machine that runs it
     for call, function in project.calls_in(file):
         place = _PLACES.get(project.name(call.func, function))
         if place is not None:

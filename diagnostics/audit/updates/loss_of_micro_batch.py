@@ -123,10 +123,22 @@ def _mean(function: Function) -> ast.AST | None:
     found = [
         node
         for node in function.nodes_of((ast.Assign, ast.AugAssign, ast.Return))
-        if any(_averages(one) for one in walk(node))
+        if any(_averages(one) for one in walk(node) if not _is_nothing(node))
         and (isinstance(node, ast.Return) or any(getattr(one, "id", "") in names for one in _targets(node)))
     ]
     return found[-1] if found else None
+
+
+def _is_nothing(node: ast.AST) -> bool:
+    """Whether a loss is multiplied by 0, to hold the graph together where there is nothing to learn."""
+    return any(
+        isinstance(one, ast.BinOp)
+        and isinstance(one.op, ast.Mult)
+        and isinstance(part, ast.Constant)
+        and not part.value
+        for one in walk(node)
+        for part in (getattr(one, "left", None), getattr(one, "right", None))
+    )
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:

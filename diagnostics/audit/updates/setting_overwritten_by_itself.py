@@ -52,6 +52,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             name, value = _written(node, function, project)
             if value is None or not name or function.name.endswith("__init__") or _is_once(node, function, file):
                 continue
+            if _is_put_back(name, node, function):
+                continue
             found = _grows(name, value, function, project)
             if found is not None:
                 yield violation(
@@ -215,3 +217,18 @@ def _is_once(node: ast.AST, function: Function, file: ProjectFile) -> bool:
             return True
         outer = file.parents.get(outer)
     return False
+
+
+def _is_put_back(name: str, node: ast.AST, function: Function) -> bool:
+    """Whether what was read of a setting before is given back to it further below: it is changed for one step only."""
+    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+    read = any(
+        getattr(one, "lineno", first) < first and isinstance(one.ctx, ast.Load) and ast.unparse(one) == name
+        for one in function.nodes_of((ast.Attribute, ast.Subscript))
+        if isinstance(one, (ast.Attribute, ast.Subscript))
+    )
+    return read and any(
+        one.lineno > last and ast.unparse(one.targets[0]) == name and isinstance(one.value, (ast.Name, ast.Subscript))
+        for one in function.nodes_of(ast.Assign)
+        if isinstance(one, ast.Assign)
+    )

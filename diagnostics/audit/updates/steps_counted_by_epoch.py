@@ -132,6 +132,8 @@ def _made(value: ast.expr, function: Function, project: Project, depth: int) -> 
 
 def _counted(made: ast.Call, function: Function, project: Project) -> Origin | None:
     """Returns what says that a scheduler counts steps."""
+    if any(isinstance(one, ast.Constant) and one.value == "constant" for one in walk(made)):
+        return None  # transformers' and diffusers' get_scheduler: it looks at no number
     for value in (*made.args[1:], *(one.value for one in made.keywords if one.arg != "optimizer")):
         for target in project.meant(value, function, _DEPTH) if isinstance(value, (ast.Name, ast.Attribute)) else ():
             found = _read(target, project)

@@ -263,8 +263,8 @@ class Expressions(CallEvaluation):
         if told is not None:
             return self.evaluate(node.body if told else node.orelse, scope)
         found: list[Value] = []
-        self.either(node, test, [lambda: found.append(self.evaluate(node.body, scope)),
-                                 lambda: found.append(self.evaluate(node.orelse, scope))], scope)  # fmt: skip
+        self.either(node, test, [lambda: found.append(self.arm(node, test, True, scope)),
+                                 lambda: found.append(self.arm(node, test, False, scope))], scope)  # fmt: skip
         return chosen(found, [((test, True, node),), ((test, False, node),)])
 
     def _of_lambda(self, node: ast.Lambda, scope: Scope) -> Value:

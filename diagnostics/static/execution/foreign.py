@@ -18,10 +18,14 @@ from diagnostics.static.execution.values import (
     Made,
     Mapped,
     Name,
+    OneOf,
     Partial,
     Procedure,
     Scope,
     Value,
+    joined,
+    options,
+    truth,
 )  # fmt: skip
 
 _COLLECTING = frozenset(["list", "tuple", "sorted", "reversed", "set"])
@@ -208,6 +212,28 @@ class ForeignCalls(Objects):
             kinds_told = [one.name for one in wanted if isinstance(one, Name)]
             if value.name in library.WRAPPERS and library.WRAPPERS.issuperset(kinds_told):
                 return Const(False)
+        names = [one.name for one in wanted if isinstance(one, Name)]
+        if isinstance(value, Instance) and len(names) == len(wanted) and library.WRAPPERS.issuperset(names):
+            return Const(not set(names).isdisjoint(self.foreign_bases(value.kind)))
         if isinstance(value, Instance) and all(isinstance(one, Class) for one in wanted):
             return Const(any(one is kind for kind in self.lineage(value.kind) for one in wanted))
         return Made("isinstance", args=(value, kinds), node=node)
+
+    def arm(self, node: ast.IfExp, test: Value, taken: bool, scope: Scope) -> Value:
+        """Evaluates one arm of `net.module if isinstance(net, DDP) else net`, with `net` as what it may be there."""
+        arm = node.body if taken else node.orelse
+        asks = isinstance(test, Made) and test.name == "isinstance" and isinstance(test.args[0], OneOf)
+        asked = node.test.args[0] if isinstance(node.test, ast.Call) and node.test.args else None
+        if not asks or not isinstance(asked, ast.Name) or not isinstance(test, Made):
+            return self.evaluate(arm, scope)
+        fits = [one for one in options(test.args[0])
+                if truth(self._is_instance(one, test.args[1], node.test)) in (None, taken)]  # fmt: skip
+        outside = dict(scope.fields)
+        scope.fields[asked.id] = joined(fits) if fits else test.args[0]
+        try:
+            return self.evaluate(arm, scope)
+        finally:
+            if asked.id in outside:
+                scope.fields[asked.id] = outside[asked.id]
+            else:
+                del scope.fields[asked.id]

@@ -107,6 +107,8 @@ class LibraryTypes:
                 yield from self._of_name(value, function, rounds)
             case ast.Attribute():
                 yield from self._of_attribute(value, function, rounds)
+            case ast.IfExp() if _takes_out(value):
+                return
             case ast.IfExp():
                 yield from self._of(value.body, function, rounds - 1)
                 yield from self._of(value.orelse, function, rounds - 1)
@@ -218,3 +220,10 @@ class ModelBuffers:
         if any(file.words & _MAKE_BUFFERS for file in self._project.python):
             return True
         return any(_BUFFERED.match(name) for name in self._project.calls_by_canonical)
+
+
+def _takes_out(value: ast.IfExp) -> bool:
+    """Whether a model is taken out of its wrapper where it is in one: `m.module if isinstance(m, DDP) else m`."""
+    arms = {ast.unparse(value.body), ast.unparse(value.orelse)}
+    asked = ast.unparse(value.test.args[0]) if isinstance(value.test, ast.Call) and value.test.args else ""
+    return bool(asked) and arms == {asked, f"{asked}.module"}

@@ -9,7 +9,7 @@ from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.training import is_distributed, operation
 from diagnostics.static.executed.values_met import values_met
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import Made, sources
+from diagnostics.static.execution.values import Made, Value, sources
 
 
 def rates_by_own_loss(execution: Execution) -> Iterator[tuple[Event, Made]]:
@@ -37,10 +37,20 @@ def sums_over_own_counts(execution: Execution) -> Iterator[tuple[Made, Event, Ma
         if value.name != "/" or len(value.args) != 2 or id(value.node) in told:
             continue
         above = next((summed[id(one)] for one in sources(value.args[0]) if id(one) in summed), None)
+        if above is not None and _is_averaged(value.args[0], above.args[0]):
+            continue  # `loss /= world_size` was there before
         counted = own.of(value.args[1], sizes=True) if above is not None else None
         if above is not None and counted is not None and not own.is_agreed(value.args[1]):
             told.add(id(value.node))
             yield value, above, counted
+
+
+def _is_averaged(value: Value, summed: Value) -> bool:
+    """Whether what was summed over the ranks has been divided since, on its way into a value."""
+    return any(
+        isinstance(one, Made) and one.name == "/" and any(each is summed for each in sources(one.args[0]))
+        for one in sources(value)
+    )
 
 
 def averages(event: Event) -> bool:
