@@ -1,0 +1,4 @@
+from .fit import main
+
+if __name__ == "__main__":
+    main()
