@@ -64,8 +64,8 @@ def test_the_line_that_goes_over_all_that_was_kept_is_named_with_what_it_grew_to
     assert found is not None
     assert (found.failure_class, found.culprit_ranks, found.locations) == ("data-starved", (), ("replay.py:2",))
     assert found.finding.title == (
-        "replay.py:2 takes longer in each step: what is done beside the model grew from 14.0 to 59.0 ms of CPU time, "
-        "of 69.0 ms for a step"
+        "replay.py:2 takes longer in each step: what is done beside the model grew from 12.5 to 57.5 ms of CPU time, "
+        "of 67.5 ms for a step"
     )
     assert [one.pid for one in suspects(job)] == [100]
 
