@@ -294,6 +294,8 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "rate-swings": _plain(run_marks.RateSwings),
     "dropout-in-eval": _plain(run_marks.DropoutInEval), "drawn-again": _plain(run_marks.DrawnAgain),
     "saved-untrained": _plain(model_marks.SavedUntrained),
+    "statistics-left": _plain(model_marks.StatisticsLeft),
+    "statistics-kept": lambda value, _: Retracted(kind=model_marks.StatisticsLeft, model=count_of(value.get("model"))),
     "copy-lacks-statistics": _plain(model_marks.CopyLacksStatistics),
     "something-loaded": lambda value, _: Retracted(kind=NothingLoaded, model=count_of(value.get("model"))),
     "evaluated-after-all": lambda value, _: Retracted(kind=EvaluatedInTrain),

@@ -14,7 +14,15 @@ from ..function_hooks import divergences, forced_dropouts, heard_functions, repe
 from ..gradient_hooks import dropped_windows, foreign_gradients, kept_gradients, lost_passes, watched_gradient
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
-from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, untrained_states, woken_parts
+from ..model_hooks import (
+    judged_copies,
+    left_statistics,
+    model_numbers,
+    module_modes,
+    shared_weights,
+    untrained_states,
+    woken_parts,
+)
 from ..object_hooks import (
     grown_containers,
     held_generators,
@@ -73,6 +81,7 @@ class Marks:
         self.draws = repeated_draws.RepeatedDraws(self)
         self.targets = unreachable_targets.UnreachableTargets(self)
         self.untrained = untrained_states.UntrainedStates(self)
+        self.statistics = left_statistics.LeftStatistics(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
             leaf_losses.LeafWatch(self), self.clips, self.cuts, followed_losses.SpreadLosses(self),
@@ -82,7 +91,7 @@ class Marks:
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
-            swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained,
+            swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained, self.statistics,
             dropped_windows.DroppedWindows(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
@@ -223,6 +232,7 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
+        left_statistics,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
