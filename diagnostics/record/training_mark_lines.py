@@ -286,6 +286,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "nan-steps": _plain(loss_marks.NanSteps), "loss-constant": _plain(loss_marks.LossConstant),
     "foreign-gradients": _plain(loss_marks.ForeignGradients),
     "targets-unreachable": _plain(loss_marks.TargetsUnreachable),
+    "frames-unheard": _plain(loss_marks.FramesUnheard),
     "dropped-windows": _plain(loss_marks.DroppedWindows, backward="backward_at"),
     "copy-is-stale": _plain(model_marks.CopyIsStale), "weights-untied": _plain(model_marks.WeightsUntied),
     "part-woken": _plain(model_marks.PartWoken), "plateau": _plain(schedule_marks.Plateau),

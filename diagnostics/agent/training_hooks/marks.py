@@ -10,7 +10,14 @@ import sys
 import time
 
 from .. import part
-from ..function_hooks import divergences, forced_dropouts, heard_functions, repeated_draws, unreachable_targets
+from ..function_hooks import (
+    divergences,
+    forced_dropouts,
+    heard_functions,
+    repeated_draws,
+    unheard_frames,
+    unreachable_targets,
+)
 from ..gradient_hooks import dropped_windows, foreign_gradients, kept_gradients, lost_passes, watched_gradient
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
@@ -80,6 +87,7 @@ class Marks:
         self.divergences, self.dropouts = divergences.Divergences(self), forced_dropouts.ForcedDropouts(self)
         self.draws = repeated_draws.RepeatedDraws(self)
         self.targets = unreachable_targets.UnreachableTargets(self)
+        self.unheard = unheard_frames.UnheardFrames(self)
         self.untrained = untrained_states.UntrainedStates(self)
         self.statistics = left_statistics.LeftStatistics(self)
         parts = (
@@ -92,6 +100,7 @@ class Marks:
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
             swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained, self.statistics,
+            self.unheard,
             dropped_windows.DroppedWindows(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
@@ -232,7 +241,7 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
-        left_statistics,
+        left_statistics, unheard_frames,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -253,6 +262,8 @@ def watch(agent, prints):
     when_imported(heard_functions.MODULE, lambda: divergences.watch(marks.divergences))
     when_imported(heard_functions.MODULE, lambda: forced_dropouts.watch(marks.dropouts))
     when_imported(heard_functions.MODULE, lambda: unreachable_targets.watch(marks.targets))
+    when_imported(heard_functions.MODULE, lambda: unheard_frames.watch_losses(marks.unheard))
+    when_imported(unheard_frames.PACKS_IN, lambda: unheard_frames.watch_packing(marks.unheard))
     when_imported(repeated_draws.MODULE, lambda: repeated_draws.watch(marks.draws))
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))
