@@ -291,6 +291,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "copy-is-stale": _plain(model_marks.CopyIsStale), "weights-untied": _plain(model_marks.WeightsUntied),
     "part-woken": _plain(model_marks.PartWoken), "plateau": _plain(schedule_marks.Plateau),
     "average-rounded": _plain(object_marks.AverageRounded, held="path"),
+    "restored-empty": _plain(schedule_marks.RestoredEmpty),
     "schedule-anew": _plain(schedule_marks.ScheduleAnew),
     "rate-swings": _plain(run_marks.RateSwings),
     "dropout-in-eval": _plain(run_marks.DropoutInEval), "drawn-again": _plain(run_marks.DrawnAgain),

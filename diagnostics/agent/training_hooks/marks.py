@@ -38,7 +38,7 @@ from ..object_hooks import (
     numbered_names,
     rounded_averages,
 )
-from ..schedule_hooks import horizons, plateaus, resumed_schedules, swinging_rates
+from ..schedule_hooks import empty_restores, horizons, plateaus, resumed_schedules, swinging_rates
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -82,6 +82,7 @@ class Marks:
         self.read_names = state_loads.ReadNames()
         self.states, self.lost_rates = kept_states.KeptStates(self), lost_rates.LostRates(self)
         self.plateaus, self.resumed = plateaus.Plateaus(self), resumed_schedules.ResumedSchedules(self)
+        self.empties = empty_restores.EmptyRestores(self)
         self.shared, self.woken = shared_weights.SharedWeights(self), woken_parts.WokenParts(self)
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         self.divergences, self.dropouts = divergences.Divergences(self), forced_dropouts.ForcedDropouts(self)
@@ -100,7 +101,7 @@ class Marks:
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
             swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained, self.statistics,
-            self.unheard,
+            self.unheard, self.empties,
             dropped_windows.DroppedWindows(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
@@ -241,7 +242,7 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
-        left_statistics, unheard_frames,
+        left_statistics, unheard_frames, empty_restores,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -256,7 +257,7 @@ def watch(agent, prints):
     shared_weights.watch(marks.shared)
     woken_parts.watch(marks.woken)
     plateaus.watch(marks.plateaus)
-    resumed_schedules.watch(marks.resumed)
+    resumed_schedules.watch(marks.resumed, marks.empties)
     written_files.watch(marks)
     lost_rates.watch(marks)
     when_imported(heard_functions.MODULE, lambda: divergences.watch(marks.divergences))

@@ -27,6 +27,7 @@ from diagnostics.diagnosis.mark_match import runs_on, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
+from diagnostics.dynamic.replicas.restored_optimizers import RESTORED
 from diagnostics.record.training_marks import ReadState
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -49,12 +50,18 @@ def match(job: Job) -> Match | None:
     trained = [one for one in job.ranks if one.steps >= LEAST_STEPS]
     if runs_on(job) or not trained:
         return None
-    resumed = any(one.prints.marks_of(ReadState) for one in job.ranks)
+    resumed = any(map(_goes_on, job.ranks))
     ranks = len(job.ranks) > 1
     held = {RESUMED: resumed, SEVERAL: resumed or ranks, RANKS: ranks}
     rules = _rules({"", *(when for when, holds in held.items() if holds)})
     found = _found(job, rules)
     return _told(job, trained, found, rules[found.code]) if found is not None else None
+
+
+def _goes_on(process: JobProcess) -> bool:
+    """Whether a rank read the state of a training: by torch.load, or in another way into its optimizer."""
+    read = process.agent is not None and process.agent.last_event(RESTORED) is not None
+    return read or bool(process.prints.marks_of(ReadState))
 
 
 def _rules(when: Collection[str]) -> Mapping[str, ModuleType]:
