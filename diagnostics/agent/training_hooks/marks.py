@@ -101,7 +101,7 @@ class Marks:
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
             swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained, self.statistics,
-            self.unheard, self.empties,
+            self.unheard, self.empties, self.states,
             dropped_windows.DroppedWindows(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
@@ -112,7 +112,6 @@ class Marks:
         """Starts over, in a forked child."""
         self._left, self.broken, self.steps = MOST_MARKS, False, 0
         self.roots = roots.Roots()
-        self.states.forget()
         for tell in self._on_fork:
             tell()
 
