@@ -1,1 +1,1 @@
-"""Rules A176 to A189 and A525: how data is split, ordered, numbered, scaled and labelled, and the lists of runs."""
+"""Rules A176 to A189: how data is split, ordered, numbered and labelled, and the lists that runs are made of."""

@@ -42,7 +42,7 @@ CLASS = "state-not-kept"  # "wrong-mode" of a part that is frozen
 EXAMINES = AppliesTo.SUCCEEDED  # what fails may have saved the rest later
 
 _FREEZES = re.compile(r"\brequires_grad_\(\s*(?:requires_grad\s*=\s*)?False\s*\)|\brequires_grad\s*=\s*False\b")
-_TRAINS = re.compile(r"\.train\(\s*(?:mode\s*=\s*)?(?:True)?\s*\)")
+_TRAINS = re.compile(r"\.train\((?:mode=)?(?:True)?\)")
 # Files of models that no torch.save writes.
 _WRITES = re.compile(r"\b(?:jit\.save|onnx\.export|save_(?:file|model|pretrained|state)|dcp\.save|async_save)\(")
 

@@ -27,7 +27,6 @@ from diagnostics.diagnosis.mark_match import runs_on, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
 from diagnostics.dynamic.job.job import Job, JobProcess
 from diagnostics.dynamic.job.job_sources import job_sources
-from diagnostics.dynamic.replicas.restored_optimizers import RESTORED
 from diagnostics.record.training_marks import ReadState
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 
@@ -41,6 +40,7 @@ QUESTION_S = 5.0  # CPU time of one rule about one file
 RESUMED = "resumed"  # RUN_WHEN of rules about runs that go on from a state
 SEVERAL = "several"  # of rules about what is another thing in each process: several ranks, or a run that goes on
 RANKS = "ranks"  # of rules about what ranks do to each other
+_RESTORED = "optimizer-restored"  # the event of a state that was read into an optimizer
 # Words of programs that find their parts by texts.
 _BY_TEXT = frozenset(["instantiate", "import_module", "entry_points", "locate"])
 
@@ -60,7 +60,7 @@ def match(job: Job) -> Match | None:
 
 def _goes_on(process: JobProcess) -> bool:
     """Whether a rank read the state of a training: by torch.load, or in another way into its optimizer."""
-    read = process.agent is not None and process.agent.last_event(RESTORED) is not None
+    read = process.agent is not None and process.agent.last_event(_RESTORED) is not None
     return read or bool(process.prints.marks_of(ReadState))
 
 

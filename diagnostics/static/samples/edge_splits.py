@@ -18,7 +18,7 @@ _MOST_CALLERS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Split:
+class RandomCut:
     """`value` is put into a random order at `place`, and parts of it are taken: (name, where)."""
 
     value: ast.expr
@@ -26,7 +26,7 @@ class Split:
     parts: tuple[tuple[str, ast.AST], ...]
 
 
-def splits(function: Function, project: Project) -> Iterator[Split]:
+def splits(function: Function, project: Project) -> Iterator[RandomCut]:
     """Yields what a function cuts into two parts or more by chance."""
     orders = dict(_assigned_calls(function, ORDERS))
     named = list(_named(function, project))
@@ -39,19 +39,19 @@ def splits(function: Function, project: Project) -> Iterator[Split]:
     for pieces in by_text.values():
         if len(pieces) > 1:
             taken = tuple((name, one) for name, one, _ in pieces)
-            yield Split(value=pieces[0][1].value, place=orders[pieces[0][2]], parts=taken)
+            yield RandomCut(value=pieces[0][1].value, place=orders[pieces[0][2]], parts=taken)
     for name, value, place in _shuffled(function, orders):
         cut = [(called, one) for called, part in named for one in walk(part)
                if _cuts(one, name) and getattr(one, "lineno", 0) > getattr(place, "lineno", 0)]  # fmt: skip
         if len(cut) > 1:
-            yield Split(value=value, place=place, parts=tuple(cut))
+            yield RandomCut(value=value, place=place, parts=tuple(cut))
     for node in function.nodes_of(ast.Assign):
         call, target = node.value, node.targets[0]  # type: ignore[attr-defined]
         if isinstance(call, ast.Call) and last_name(call.func) in _SPLITS and isinstance(target, ast.Tuple):
             for at, given in enumerate(call.args):
                 parts = tuple((last_name(one), call) for one in target.elts[2 * at : 2 * at + 2])
                 if len(parts) == 2:
-                    yield Split(value=given, place=call, parts=parts)
+                    yield RandomCut(value=given, place=call, parts=parts)
 
 
 def _named(function: Function, project: Project) -> Iterator[tuple[str, ast.expr]]:
