@@ -138,7 +138,7 @@ def _compared(
             return None
         for node in walk(one):
             if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], _ORDERS):
-                if {best, value} <= _sides(node.left, node.comparators[0]):
+                if {best, value} <= _ordered(node):
                     return (node, function, at) if not _leaves(one) else None
             elif isinstance(node, ast.Call):
                 called = _ordered_by_call(node, best, value, function, project)
@@ -160,8 +160,27 @@ def _set(node: ast.AST) -> set[str]:
     return {ast.unparse(one) for one in parts}
 
 
+def _ordered(comparison: ast.Compare) -> set[str]:
+    """Returns the texts of what is compared, also of what has a margin to win by: `loss < best - delta`.
+
+    A margin to lose by is left out: who saves unless the loss doubled wants no best one.
+    """
+    sides = [comparison.left, comparison.comparators[0]]
+    if isinstance(comparison.ops[0], (ast.Gt, ast.GtE)):
+        sides.reverse()  # the less one first
+    found = {ast.unparse(one) for one in sides}
+    for side, sign, factor in zip(sides, (ast.Add, ast.Sub), (1.0, -1.0), strict=True):
+        if isinstance(side, ast.BinOp) and isinstance(side.op, sign):
+            found |= {ast.unparse(side.left)}
+        elif isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult):
+            for one, by in ((side.left, side.right), (side.right, side.left)):
+                if isinstance(by, ast.Constant) and isinstance(by.value, (int, float)) and factor * (by.value - 1) > 0:
+                    found |= {ast.unparse(one)}
+    return found
+
+
 def _sides(*sides: ast.expr) -> set[str]:
-    """Returns the texts of what is compared, and what stands beside a margin in it: `best - delta`, `0.99 * best`."""
+    """Returns the texts of what a call is given, and of what stands in it beside a margin."""
     parts = [part for one in sides if isinstance(one, ast.BinOp) for part in (one.left, one.right) if _is_plain(part)]
     return {ast.unparse(one) for one in (*sides, *parts)}
 
@@ -186,7 +205,7 @@ def _ordered_by_call(
     for node in targets[0].nodes_of(ast.Compare):
         assert isinstance(node, ast.Compare)  # noqa: S101 (asked for by kind)
         ordered = len(node.ops) == 1 and isinstance(node.ops[0], _ORDERS)
-        if ordered and len(asked) == 2 and asked <= _sides(node.left, node.comparators[0]):
+        if ordered and len(asked) == 2 and asked <= _ordered(node):
             return node, targets[0]
     return None
 

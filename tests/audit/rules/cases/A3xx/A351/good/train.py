@@ -120,3 +120,23 @@ def seen_before(values):
             rises += 1
         previous = value
     return rises
+
+
+def saved_unless_it_diverged(model, train_one_epoch, validate, epochs):
+    last = float("inf")
+    for epoch in range(epochs):
+        train_one_epoch(model)
+        loss = validate(model)
+        if loss < 2 * last:
+            torch.save(model.state_dict(), "model.pt")
+        last = loss
+
+
+def saved_unless_it_fell_far(model, train_one_epoch, validate, epochs, slack):
+    before = 0.0
+    for epoch in range(epochs):
+        train_one_epoch(model)
+        accuracy = validate(model)
+        if accuracy > before - slack:
+            torch.save(model.state_dict(), "model.pt")
+        before = accuracy
