@@ -86,7 +86,7 @@ def _replaced(
         if found is None:
             continue
         comparison, where, first = found
-        kept = _kept(block[first:], comparison, function, project)
+        kept = _kept(block[first:], comparison, best, function, project)
         if (kept is None and not named) or _is_put_back(block[first:]):
             continue
         steps = [step(project.file_with(where), comparison, f"asked here whether it beats {best}")]
@@ -105,9 +105,13 @@ def _replaced(
 
 def _replacing(statement: ast.stmt) -> tuple[str, ast.expr | None, bool]:
     """Returns what a statement replaces by which value, and whether it is called the best; of a list, its last item."""
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and _is_plain(statement.targets[0]):
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target, value = statement.targets[0], statement.value
-        return ast.unparse(target), value if _is_plain(value) else None, bool(_BEST.search(last_name(target)))
+        if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):  # state["best"]
+            named = bool(_BEST.search(ast.unparse(target.slice).strip("'\"")))
+            return ast.unparse(target), value if _is_plain(value) else None, named
+        if _is_plain(target):
+            return ast.unparse(target), value if _is_plain(value) else None, bool(_BEST.search(last_name(target)))
     call = statement.value if isinstance(statement, ast.Expr) else None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append":
         value = call.args[0] if len(call.args) == 1 else call
@@ -134,17 +138,18 @@ def _compared(
     """
     for at in range(len(before) - 1, -1, -1):
         one = before[at]
-        if any(_set(each) & {best, value} for each in walk(one)):
+        sets = {text for each in walk(one) for text in _set(each)}
+        if value in sets:
             return None
         for node in walk(one):
             if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], _ORDERS):
-                if {best, value} <= _ordered(node):
+                if {best, value} <= _ordered(node) | _loosely(node):
                     return (node, function, at) if not _leaves(one) else None
             elif isinstance(node, ast.Call):
                 called = _ordered_by_call(node, best, value, function, project)
                 if called is not None:
                     return (*called, at) if not _leaves(one) else None
-        if _leaves(one):
+        if best in sets or _leaves(one):
             return None
     return None
 
@@ -161,10 +166,7 @@ def _set(node: ast.AST) -> set[str]:
 
 
 def _ordered(comparison: ast.Compare) -> set[str]:
-    """Returns the texts of what is compared, also of what has a margin to win by: `loss < best - delta`.
-
-    A margin to lose by is left out: who saves unless the loss doubled wants no best one.
-    """
+    """Returns the texts of what is compared, also of what has a margin to win by: `loss < best - delta`."""
     sides = [comparison.left, comparison.comparators[0]]
     if isinstance(comparison.ops[0], (ast.Gt, ast.GtE)):
         sides.reverse()  # the less one first
@@ -177,6 +179,12 @@ def _ordered(comparison: ast.Compare) -> set[str]:
                 if isinstance(by, ast.Constant) and isinstance(by.value, (int, float)) and factor * (by.value - 1) > 0:
                     found |= {ast.unparse(one)}
     return found
+
+
+def _loosely(comparison: ast.Compare) -> set[str]:
+    """Returns the same where it is the other way round: what is worse by a margin at most, `loss < best + delta`."""
+    turned = {ast.Lt: ast.Gt(), ast.LtE: ast.GtE(), ast.Gt: ast.Lt(), ast.GtE: ast.LtE()}[type(comparison.ops[0])]
+    return _ordered(ast.Compare(left=comparison.left, ops=[turned], comparators=comparison.comparators))
 
 
 def _sides(*sides: ast.expr) -> set[str]:
@@ -205,7 +213,7 @@ def _ordered_by_call(
     for node in targets[0].nodes_of(ast.Compare):
         assert isinstance(node, ast.Compare)  # noqa: S101 (asked for by kind)
         ordered = len(node.ops) == 1 and isinstance(node.ops[0], _ORDERS)
-        if ordered and len(asked) == 2 and asked <= _ordered(node):
+        if ordered and len(asked) == 2 and asked <= _ordered(node) | _loosely(node):
             return node, targets[0]
     return None
 
@@ -223,18 +231,28 @@ def _leaves(statement: ast.stmt) -> bool:
     return False
 
 
-def _kept(block: Sequence[ast.stmt], comparison: ast.AST, function: Function, project: Project) -> ast.AST | None:
-    """Returns what keeps a state as that of the best, under a test that the comparison decides."""
+def _kept(
+    block: Sequence[ast.stmt], comparison: ast.AST, best: str, function: Function, project: Project
+) -> ast.AST | None:
+    """Returns what keeps a state as that of the best, under a test that the comparison decides, or as a flag says.
+
+    Who saves unless the loss doubled wants no best one: with a margin to lose by, it is what is done else that counts.
+    """
     flags: set[str] = set()
+    loose = isinstance(comparison, ast.Compare) and best not in _ordered(comparison) and best in _loosely(comparison)
     for one in block:
         for node in walk(one):
             if isinstance(node, ast.Assign) and _decides(node.value, comparison, flags, function, project):
                 flags |= {ast.unparse(each) for each in node.targets}
             elif isinstance(node, ast.If) and _decides(node.test, comparison, flags, function, project):
-                kept = next((each for part in (*node.body, *node.orelse) for each in walk(part)
-                             if _keeps(each, function)), None)  # fmt: skip
+                kept = next((each for part in (*(() if loose else node.body), *node.orelse) for each in walk(part)
+                             if _keeps(each, function, project)), None)  # fmt: skip
                 if kept is not None:
                     return kept
+            elif flags and isinstance(node, ast.Call) and _SAVES.search(last_name(node.func).lower()):
+                given = [ast.unparse(each) for each in (*node.args, *(each.value for each in node.keywords))]
+                if not loose and not flags.isdisjoint(given):
+                    return node
     return None
 
 
@@ -249,11 +267,15 @@ def _decides(value: ast.AST, comparison: ast.AST, flags: set[str], function: Fun
     return False
 
 
-def _keeps(node: ast.AST, function: Function) -> bool:
+def _keeps(node: ast.AST, function: Function, project: Project, depth: int = 1) -> bool:
     """Whether a node keeps a state under one name: a file that is written over, or a copy."""
     if isinstance(node, ast.Assign) and "state_dict" in ast.unparse(node.value):
         return len(node.targets) == 1 and _is_plain(node.targets[0])
     if not (isinstance(node, ast.Call) and _SAVES.search(last_name(node.func).lower())):
+        return False
+    targets = project.targets(node, function) if depth else ()
+    inside = [one for each in targets for one in each.nodes_of(ast.Call) if _SAVES.search(last_name(one.func).lower())]  # type: ignore[attr-defined]
+    if inside and not all(_keeps(one, each, project, depth - 1) for each in targets for one in inside):
         return False
     given = [*node.args, *(one.value for one in node.keywords)]
     texts = [ast.unparse(one) for one in given if not isinstance(one, ast.Dict)]

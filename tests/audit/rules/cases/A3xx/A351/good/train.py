@@ -140,3 +140,21 @@ def saved_unless_it_fell_far(model, train_one_epoch, validate, epochs, slack):
         if accuracy > before - slack:
             torch.save(model.state_dict(), "model.pt")
         before = accuracy
+
+
+class OneFileEach:
+    def __init__(self, folder):
+        self.folder, self.count, self.last = folder, 0, None
+
+    def write(self, model):
+        self.count += 1
+        torch.save(model.state_dict(), f"{self.folder}/{self.count}.pt")
+
+    def save_model(self, model):
+        self.write(model)
+        torch.save(model.state_dict(), f"{self.folder}/epoch_{self.count}.pt")
+
+    def after_epoch(self, model, loss):
+        if self.last is None or loss < self.last:
+            self.save_model(model)
+        self.last = loss
