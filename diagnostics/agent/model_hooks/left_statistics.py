@@ -56,11 +56,14 @@ class LeftStatistics(Part):
         if not self._models or self.marks.steps < ENOUGH or self._saves >= MOST_SAVES:
             return
         self._saves += 1
+        with tensor_samples.unseen():
+            self._look(content, file, frame)
+
+    def _look(self, content, file, frame):
         tensors, modules = {}, []
         _collect(content, tensors, modules, DEEPEST)
         inside = {id(one) for each in modules for one in each.modules()}
-        with tensor_samples.unseen():
-            places = {one.data_ptr() for one in tensors.values()}
+        places = {_place(one) for one in tensors.values()} - {None}
         for one in list(self._models.values()):
             model, moved = one.model(), one.moved()
             if model is None or not moved:
@@ -112,7 +115,7 @@ def _collect(content, tensors, modules, deepest):
 
 def _has(path, norm, tensors, places, inside):
     """Whether the statistics of a norm are in a file; a name may be one of a part that holds it."""
-    if id(norm) in inside or norm.running_mean.data_ptr() in places:
+    if id(norm) in inside or _place(norm.running_mean) in places:
         return True
     name = "%s.%s" % (path, STATISTICS) if path else STATISTICS
     return any(one == name or one.endswith("." + name) or name.endswith("." + one)
@@ -120,7 +123,16 @@ def _has(path, norm, tensors, places, inside):
 
 
 def _is_in(name, parameter, tensors, places):
-    with tensor_samples.unseen():
-        if parameter.data_ptr() in places:
-            return True
-    return name in tensors and is_copy(parameter, tensors[name])
+    if _place(parameter) in places:
+        return True
+    given = tensors.get(name)
+    whole = given is not None and None not in (_place(parameter), _place(given))
+    return whole and tensor_samples.local_of(parameter) is parameter and is_copy(parameter, given)
+
+
+def _place(tensor):
+    """Returns where a tensor lies, this rank's own shard of it, None for what has no place of its own."""
+    torch, local = sys.modules["torch"], tensor_samples.local_of(tensor)
+    if type(local) not in (torch.Tensor, torch.nn.Parameter) or local.layout is not torch.strided:
+        return None
+    return local.data_ptr() or None

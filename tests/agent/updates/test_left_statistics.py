@@ -39,6 +39,8 @@ FROZEN = [
     "learn(net)\ntorch.save(learnt(net), 'head.pt')",
     # Of the part alone, in a checkpoint, with the optimizer's state of nothing else.
     "learn(net)\ntorch.save({'head': net.head.state_dict(), 'step': 12}, 'head.pt')",
+    # Beside a tensor that lies nowhere by itself.
+    "learn(net)\ntorch.save({**learnt(net), 'seen': torch.eye(3).to_sparse()}, 'head.pt')",
     # Copies, behind a file of the body as it was before the training.
     "torch.save(net.body.state_dict(), 'body.pt')\nlearn(net)\n"
     "torch.save({name: one.clone() for name, one in learnt(net).items()}, 'head.pt')",
