@@ -15,7 +15,7 @@ from diagnostics.static.program.functions import Function
 # What is called in passing, and is to leave the model as it was.
 _PASSING = re.compile(r"(?:^|_)(?:save|checkpoint|snapshot|export|dump|push|upload|log|eval|evaluate|validate|test"
                       r"|predict|sample|generate|infer)(?:$|_)", re.IGNORECASE)  # fmt: skip
-_ON_PURPOSE = re.compile(r"freez|stage|phase|requires_grad|trainable|schedule", re.IGNORECASE)
+_ON_PURPOSE = re.compile(r"freeze|freezing|stage|phase|requires_grad|trainable|schedule", re.IGNORECASE)
 _SETS = ("set requires_grad", ".requires_grad_")
 _COPIES = frozenset(["copy.deepcopy", "copy.copy"])
 _LEAVES = (ast.Return, ast.Break, ast.Raise)
