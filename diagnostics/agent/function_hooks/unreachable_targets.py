@@ -38,8 +38,8 @@ class UnreachableTargets(Part):
         if self._calls > ALL_UP_TO and self._calls % THEN_ONE_IN:
             return
         with tensor_samples.unseen():
-            frames = _lengths(args[_INPUTS] if len(args) > _INPUTS else kwargs.get("input_lengths"))
-            labels = _lengths(args[_TARGETS] if len(args) > _TARGETS else kwargs.get("target_lengths"))
+            frames = lengths_of(args[_INPUTS] if len(args) > _INPUTS else kwargs.get("input_lengths"))
+            labels = lengths_of(args[_TARGETS] if len(args) > _TARGETS else kwargs.get("target_lengths"))
         if not frames or len(frames) != len(labels):
             return
         self._looked += 1
@@ -52,7 +52,7 @@ class UnreachableTargets(Part):
             )  # fmt: skip
 
 
-def _lengths(given):
+def lengths_of(given):
     """Returns lengths as whole numbers, () where they cannot be read on the host."""
     if isinstance(given, (tuple, list)):
         return [int(one) for one in given[:MOST_SAMPLES]]

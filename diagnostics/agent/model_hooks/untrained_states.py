@@ -41,7 +41,7 @@ class UntrainedStates(Part):
         held = self.marks.held().union(self._held)
         for parameters in self.marks.parameters_of_roots():
             found = [(parameters.get(name), value) for name, value in state.items()]
-            if any(one is None or not _is_copy(one, value) for one, value in found):
+            if any(one is None or not is_copy(one, value) for one, value in found):
                 continue
             learning = [one for one in parameters.values() if id(one) in held]
             if learning and not any(id(one) in held for one, _ in found):
@@ -65,7 +65,7 @@ def _state_in(content):
     return {name[len(WRAPPER) :] if name.startswith(WRAPPER) else name: value for name, value in states[0].items()}
 
 
-def _is_copy(parameter, value):
+def is_copy(parameter, value):
     """Whether a tensor is a parameter's, or a copy of what it holds now."""
     if parameter.shape != value.shape:
         return False

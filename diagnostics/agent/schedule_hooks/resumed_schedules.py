@@ -182,15 +182,17 @@ def _counting(frame, counters):
     return "", 0
 
 
-def watch(schedules):
+def watch(schedules, empties):
     """Is told of each state that is loaded into an optimizer or a scheduler."""
 
     def loaded(frame, result, args, kwargs):
         if not schedules.marks.broken:
+            empties.loaded(args[0], args[1] if len(args) > 1 else kwargs.get("state_dict"), frame)
             schedules.loaded(args[0], frame)
 
     def restored(frame, result, args, kwargs):
         schedules.restored(args[0])
+        empties.restored(args[0])
 
     def wrap():
         for owner in list(vars(sys.modules[MODULE]).values()):

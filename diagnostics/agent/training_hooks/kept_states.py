@@ -3,6 +3,9 @@
 Known by the first tensor in what state_dict() gave, which shallow copies of it hold, too; it is referred to weakly.
 What holds other tensors, made by `detach()` or by a `to("cpu")` that had nothing to move, is known by their addresses
 when it is loaded; it was taken when the model was asked last.
+
+Who makes an optimizer anew for each round or client has none of it any more that had stepped before the state was
+taken: where optimizers of the same parameters began is kept, and what is loaded back is judged by that, too.
 """
 
 from __future__ import annotations
@@ -19,16 +22,18 @@ from .roots import unwrapped
 MODULE = "torch.nn.modules.module"
 MOST = 16
 MOST_TOLD = 4
+MOST_BEGUN, MOST_PLACES = 64, 100_000  # optimizers, and parameters of all of them
 
 
 class Taken:
     """One state: whose it is, and how far that was. A tensor and what state_dict() gives of it have one version."""
 
-    __slots__ = ("at", "counts", "loads", "module", "ref", "version")
+    __slots__ = ("at", "counts", "loads", "module", "ref", "steps", "version")
 
-    def __init__(self, ref, module, counts, loads, at):
+    def __init__(self, ref, module, marks, loads, at):
         self.ref, self.module, self.version, self.at = ref, weakref.ref(module), ref()._version, at
-        self.counts, self.loads = counts, loads  # number of an optimizer -> steps; states loaded into the model
+        self.counts, self.loads = marks.counts(), loads  # number of an optimizer -> steps; states loaded into the model
+        self.steps = marks.steps  # of all optimizers
 
 
 class KeptStates:
@@ -43,6 +48,17 @@ class KeptStates:
         self._taken, self._told = {}, 0  # id of a tensor -> Taken
         self._loads = {}  # id of a model -> states of others that were loaded into it
         self._asked = {}  # id of a model -> Taken, when state_dict() was called last
+        self._begun = {}  # address of a parameter -> steps of all optimizers at the first and the last first step
+
+    def step(self, optimizer, followed):
+        """Notes where an optimizer begins."""
+        if followed.count > 1 or followed.index >= MOST_BEGUN:
+            return
+        for one in (one for group in optimizer.param_groups for one in group["params"]):
+            if type(one).__name__ == "Parameter" and len(self._begun) < MOST_PLACES:
+                address = one.data_ptr()
+                first, _ = self._begun.get(address, (self._marks.steps, 0))
+                self._begun[address] = first, self._marks.steps
 
     def taken(self, module, state, frame):
         """state_dict() was called from outside of another one."""
@@ -51,7 +67,7 @@ class KeptStates:
             return
         key, module = id(first), unwrapped(module)
         ref = weakref.ref(first, lambda _: self._taken.pop(key, None))
-        one = Taken(ref, module, self._marks.counts(), self._loads.get(id(module), 0), own_frames(frame))
+        one = Taken(ref, module, self._marks, self._loads.get(id(module), 0), own_frames(frame))
         if len(self._taken) < MOST:
             self._taken[key] = one
         if len(self._asked) < MOST or id(module) in self._asked:
@@ -101,7 +117,10 @@ class KeptStates:
         since, step = one.counts.get(holder, 0), self._marks.counts().get(holder, 0)
         swapped = file is None and self._loads.get(id(module), 0) > one.loads
         if not 0 < since < step and not swapped:
-            return
+            first, latest = self._begun.get(tensor.data_ptr(), (0, 0))
+            if file is not None or not first <= one.steps < latest:
+                return
+            since, step = one.steps, self._marks.steps
         self._told += 1
         if self._told <= MOST_TOLD:
             self._marks.tell(

@@ -10,11 +10,26 @@ import sys
 import time
 
 from .. import part
-from ..function_hooks import divergences, forced_dropouts, heard_functions, repeated_draws, unreachable_targets
+from ..function_hooks import (
+    divergences,
+    forced_dropouts,
+    heard_functions,
+    repeated_draws,
+    unheard_frames,
+    unreachable_targets,
+)
 from ..gradient_hooks import dropped_windows, foreign_gradients, kept_gradients, lost_passes, watched_gradient
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
-from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, untrained_states, woken_parts
+from ..model_hooks import (
+    judged_copies,
+    left_statistics,
+    model_numbers,
+    module_modes,
+    shared_weights,
+    untrained_states,
+    woken_parts,
+)
 from ..object_hooks import (
     grown_containers,
     held_generators,
@@ -23,7 +38,14 @@ from ..object_hooks import (
     numbered_names,
     rounded_averages,
 )
-from ..schedule_hooks import horizons, plateaus, resumed_schedules, swinging_rates, unused_schedules
+from ..schedule_hooks import (
+    empty_restores,
+    horizons,
+    plateaus,
+    resumed_schedules,
+    swinging_rates,
+    unused_schedules,
+)
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -67,12 +89,15 @@ class Marks:
         self.read_names = state_loads.ReadNames()
         self.states, self.lost_rates = kept_states.KeptStates(self), lost_rates.LostRates(self)
         self.plateaus, self.resumed = plateaus.Plateaus(self), resumed_schedules.ResumedSchedules(self)
+        self.empties = empty_restores.EmptyRestores(self)
         self.shared, self.woken = shared_weights.SharedWeights(self), woken_parts.WokenParts(self)
         self.part_modes, self.hooks = part_modes.PartModes(self), module_hooks.ModuleHooks(self)
         self.divergences, self.dropouts = divergences.Divergences(self), forced_dropouts.ForcedDropouts(self)
         self.draws = repeated_draws.RepeatedDraws(self)
         self.targets = unreachable_targets.UnreachableTargets(self)
+        self.unheard = unheard_frames.UnheardFrames(self)
         self.untrained = untrained_states.UntrainedStates(self)
+        self.statistics = left_statistics.LeftStatistics(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
             leaf_losses.LeafWatch(self), self.clips, self.cuts, followed_losses.SpreadLosses(self),
@@ -82,7 +107,8 @@ class Marks:
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
-            swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained,
+            swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained, self.statistics,
+            self.unheard, self.empties, self.states,
             dropped_windows.DroppedWindows(self), unused_schedules.UnusedSchedules(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
@@ -93,7 +119,6 @@ class Marks:
         """Starts over, in a forked child."""
         self._left, self.broken, self.steps = MOST_MARKS, False, 0
         self.roots = roots.Roots()
-        self.states.forget()
         for tell in self._on_fork:
             tell()
 
@@ -223,7 +248,7 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
-        unused_schedules,
+        unused_schedules, left_statistics, unheard_frames, empty_restores,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -238,12 +263,14 @@ def watch(agent, prints):
     shared_weights.watch(marks.shared)
     woken_parts.watch(marks.woken)
     plateaus.watch(marks.plateaus)
-    resumed_schedules.watch(marks.resumed)
+    resumed_schedules.watch(marks.resumed, marks.empties)
     written_files.watch(marks)
     lost_rates.watch(marks)
     when_imported(heard_functions.MODULE, lambda: divergences.watch(marks.divergences))
     when_imported(heard_functions.MODULE, lambda: forced_dropouts.watch(marks.dropouts))
     when_imported(heard_functions.MODULE, lambda: unreachable_targets.watch(marks.targets))
+    when_imported(heard_functions.MODULE, lambda: unheard_frames.watch_losses(marks.unheard))
+    when_imported(unheard_frames.PACKS_IN, lambda: unheard_frames.watch_packing(marks.unheard))
     when_imported(repeated_draws.MODULE, lambda: repeated_draws.watch(marks.draws))
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))

@@ -28,6 +28,7 @@ def watch(marks):
                 content, file = args[0] if args else kwargs.get("obj"), file_of(args[1:], kwargs)
                 marks.states.saved(content, file, frame)
                 marks.untrained.saved(content, hide(file or ""), frame)
+                marks.statistics.saved(content, hide(file or ""), frame)
             if len(told) >= MOST or marks.broken:
                 return
             if function == SAVE:

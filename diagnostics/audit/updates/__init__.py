@@ -1,1 +1,1 @@
-"""Rules A121 to A129, A327 and A329: averages, rates, decays, counters and counts that change as a training goes on."""
+"""Rules A121 to A129, A327, A329 and A340 to A357: rates, counters, counts and bests that change in a training."""

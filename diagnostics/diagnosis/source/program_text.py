@@ -40,6 +40,7 @@ QUESTION_S = 5.0  # CPU time of one rule about one file
 RESUMED = "resumed"  # RUN_WHEN of rules about runs that go on from a state
 SEVERAL = "several"  # of rules about what is another thing in each process: several ranks, or a run that goes on
 RANKS = "ranks"  # of rules about what ranks do to each other
+_RESTORED = "optimizer-restored"  # the event of a state that was read into an optimizer
 # Words of programs that find their parts by texts.
 _BY_TEXT = frozenset(["instantiate", "import_module", "entry_points", "locate"])
 
@@ -49,12 +50,18 @@ def match(job: Job) -> Match | None:
     trained = [one for one in job.ranks if one.steps >= LEAST_STEPS]
     if runs_on(job) or not trained:
         return None
-    resumed = any(one.prints.marks_of(ReadState) for one in job.ranks)
+    resumed = any(map(_goes_on, job.ranks))
     ranks = len(job.ranks) > 1
     held = {RESUMED: resumed, SEVERAL: resumed or ranks, RANKS: ranks}
     rules = _rules({"", *(when for when, holds in held.items() if holds)})
     found = _found(job, rules)
     return _told(job, trained, found, rules[found.code]) if found is not None else None
+
+
+def _goes_on(process: JobProcess) -> bool:
+    """Whether a rank read the state of a training: by torch.load, or in another way into its optimizer."""
+    read = process.agent is not None and process.agent.last_event(_RESTORED) is not None
+    return read or bool(process.prints.marks_of(ReadState))
 
 
 def _rules(when: Collection[str]) -> Mapping[str, ModuleType]:

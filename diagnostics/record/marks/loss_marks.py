@@ -83,6 +83,19 @@ class TargetsUnreachable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FramesUnheard:
+    """Padded batches of which the longest length is the same share of the frames each time, whatever their number."""
+
+    function: str  # "ctc_loss", "pack_padded_sequence"
+    calls: int  # that were looked at
+    sizes: int  # different numbers of frames
+    share: float  # the largest
+    frames: int  # of the latest
+    longest: int  # length of it
+    path: tuple[Frame, ...]  # of the latest call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedWindows:
     """Backward passes that were cleared away after equally many each time, fewer than a step takes."""
 
@@ -104,5 +117,6 @@ LossMark = (
     | NanSteps
     | ForeignGradients
     | TargetsUnreachable
+    | FramesUnheard
     | DroppedWindows
 )

@@ -69,4 +69,20 @@ class SavedUntrained:
     made: tuple[Frame, ...]  # of that optimizer
 
 
-ModelMark = PartWoken | CopyIsStale | CopyLacksStatistics | WeightsUntied | SavedUntrained
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticsLeft:
+    """A file with all that learnt of a model, without the statistics that its batch norms counted meanwhile."""
+
+    model: int
+    root: str
+    file: str
+    parts: int  # layers of batch norm that counted
+    part: str  # one of them
+    batches: int  # that it counted
+    frozen: bool  # none of their own weights learn
+    learning: int  # parameters in the file that an optimizer held
+    step: int  # made before
+    path: tuple[Frame, ...]  # of the save
+
+
+ModelMark = PartWoken | CopyIsStale | CopyLacksStatistics | WeightsUntied | SavedUntrained | StatisticsLeft

@@ -63,4 +63,16 @@ class ScheduleUnused:
     path: tuple[Frame, ...]  # of the optimizer's step
 
 
-ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredEmpty:
+    """An optimizer that was given a state without an entry, while its schedule was given back as it was."""
+
+    optimizer: int
+    optimizer_class: str
+    scheduler: str
+    count: int  # steps that the schedule had made
+    step: int
+    path: tuple[Frame, ...]  # where the state was loaded
+
+
+ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused | RestoredEmpty

@@ -16,31 +16,55 @@ _TURNED = (".flip(0)", ".flip(1)", ".flip([0])", ".flip([1])", ".flip(dims=[0])"
            "[:, ::-1]", "[[1, 0], :]")  # fmt: skip
 _JOINS = frozenset(["cat", "concat", "concatenate", "hstack", "vstack"])
 _EITHER = frozenset(["maximum", "logical_or", "bitwise_or", "max"])
+_PAIRS = frozenset(["cdist", "pairwise_distances", "euclidean_distances", "cosine_similarity"])  # of one set of points
 _MIRRORS = frozenset(["to_undirected", "add_reverse_edges", "to_bidirected", "add_reversed"])
+# They make a list of a matrix: one entry for each of its numbers that is not zero.
+_LISTING = frozenset(["nonzero", "argwhere", "indices", "row", "col", "to_sparse", "tocoo", "coo_matrix",
+                      "dense_to_sparse", "from_scipy_sparse_matrix", "edges", "edge_index"])  # fmt: skip
 _HALVES = frozenset(["triu", "tril", "unique", "triu_indices", "where"])
 
 
 def both_directions(
-    value: ast.expr, function: Function, project: Project, at: At = None, rounds: int = _ROUNDS
+    value: ast.expr,
+    function: Function,
+    project: Project,
+    at: At = None,
+    rounds: int = _ROUNDS,
+    listed: bool = False,
 ) -> tuple[ast.expr, Function] | None:
-    """Returns what gives a list of edges the reverse of each, with the function it stands in."""
-    if _mirrors(value):
+    """Returns what gives a list of edges the reverse of each, with the function it stands in.
+
+    A symmetric matrix does where its entries are `listed`: its rows are split as any others are.
+    """
+    if _mirrors(value) or (listed and _is_symmetric(value)):
         return value, function
+    listed = listed or last_name(value.func if isinstance(value, ast.Call) else value) in _LISTING
     for inner, where, part in _ways(value, function, at, project) if rounds else ():
-        found = both_directions(inner, where, project, part, rounds - 1)
+        found = both_directions(inner, where, project, part, rounds - 1, listed)
         if found is not None:
             return found
     return None
 
 
-def _mirrors(value: ast.expr) -> bool:
+def _is_symmetric(value: ast.expr) -> bool:
+    """Whether a matrix is joined with its transpose, or holds something of each pair of one set of points."""
     if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.BitOr, ast.Add)):
         return _is_turned(value.left, value.right, _TRANSPOSED)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):  # x @ x.T: all pairs, in both orders
+        return ast.unparse(value.right) in [ast.unparse(value.left) + way for way in _TRANSPOSED]
     if not isinstance(value, ast.Call):
         return False
     last = last_name(value.func)
-    if last in _EITHER and len(value.args) == 2:
-        return _is_turned(value.args[0], value.args[1], _TRANSPOSED)
+    if last in _PAIRS:
+        return len({ast.unparse(one) for one in value.args[:2]}) == 1
+    return last in _EITHER and len(value.args) == 2 and _is_turned(value.args[0], value.args[1], _TRANSPOSED)
+
+
+def _mirrors(value: ast.expr) -> bool:
+    """Whether a list of edges is joined with itself turned round."""
+    if not isinstance(value, ast.Call):
+        return False
+    last = last_name(value.func)
     if last in _JOINS and value.args and isinstance(value.args[0], (ast.List, ast.Tuple)):
         parts = value.args[0].elts
         return len(parts) == 2 and _is_turned(parts[0], parts[1], _TURNED)
@@ -75,6 +99,8 @@ def _ways(value: ast.expr, function: Function, at: At, project: Project) -> Iter
                 yield value.value, function, at
         case ast.Tuple(elts=parts) if isinstance(at, int) and at < len(parts):
             yield parts[at], function, None
+        case ast.Compare(left=left):  # of a matrix: which pairs are near enough
+            yield left, function, None
         case ast.Subscript(value=base, slice=index):
             if not chooses(index, function):
                 place = index.value if isinstance(index, ast.Constant) and isinstance(index.value, int) else None

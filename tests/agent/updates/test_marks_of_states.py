@@ -48,6 +48,52 @@ def test_a_state_of_other_tensors_at_the_same_addresses_is_marked_when_it_is_loa
     assert (mark.root, mark.loaded, mark.since, mark.step) == ("Sequential", True, 5, 10)
 
 
+ROUNDS = """
+    import copy
+    server = {server}
+    def client(content, count):
+        model.load_state_dict(content)
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+        for _ in range(count):
+            optimizer.zero_grad(); model(torch.randn(8, 4)).mean().backward(); optimizer.step()
+        return copy.deepcopy(model.state_dict())
+    for turn in range(3):
+        content = {content}
+        results = [client(content, 4) for _ in range(2)]
+        server.load_state_dict({{name: sum(one[name] for one in results) / 2 for name in results[0]}})
+"""
+
+
+def test_the_state_of_a_model_that_all_clients_share_is_marked_though_each_makes_an_optimizer_of_its_own(
+    watch_warm,
+) -> None:
+    marks = _marks(watch_warm, ROUNDS.format(server="model", content="server.state_dict()"), StateNotKept)
+    assert marks
+    assert (marks[0].root, marks[0].loaded, marks[0].since, marks[0].step) == ("Sequential", True, 8, 12)
+    assert (marks[0].taken[0].function, marks[0].path[0].function) == ("<module>", "client")
+
+
+@pytest.mark.parametrize(
+    ("server", "content"), [("model", "copy.deepcopy(server.state_dict())"), ("built()", "server.state_dict()")]
+)
+def test_a_copy_for_the_clients_or_a_model_of_the_server_is_not_marked(watch_warm, server: str, content: str) -> None:
+    assert _marks(watch_warm, ROUNDS.format(server=server, content=content), StateNotKept) == ()
+
+
+PHASES = """
+    train()
+    latest = model.state_dict()
+    second = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for _ in range(5):
+        second.zero_grad(); model(torch.randn(8, 4)).mean().backward(); second.step()
+    torch.save(latest, "latest.pt")
+"""
+
+
+def test_an_alias_of_the_latest_that_a_second_phase_saves_is_not_marked(watch_warm) -> None:
+    assert _marks(watch_warm, PHASES, StateNotKept) == ()
+
+
 RIGHT = """
     train()
     copied = {name: one.detach().clone() for name, one in model.state_dict().items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hand_made import a_job, a_process, agent
+from hand_made import a_job, a_process, agent, event
 
 from diagnostics.audit.run import rules_of_files
 from diagnostics.core.failure_classes import FAILURE_CLASSES
@@ -121,6 +121,14 @@ def test_what_is_wrong_with_runs_that_go_on_is_told_where_a_state_was_read(tmp_p
     assert found is not None
     assert (found.failure_class, found.locations[0]) == ("checkpoint-not-loaded", "train.py:5")
     assert program_text.match(a_run(tmp_path, {"train.py": LATEST})) is None
+
+
+def test_a_run_whose_optimizer_was_given_a_state_by_another_reader_goes_on_too(tmp_path: Path) -> None:
+    given = agent(event("optimizer-restored", "AdamW"), steps=40)
+    process = a_process(agent=given, argv=("python", f"{tmp_path}/train.py"), cwd=str(tmp_path))
+    found = program_text.match(a_job(process, code=0, cwd=tmp_path, files={"train.py": LATEST}))
+    assert found is not None
+    assert found.failure_class == "checkpoint-not-loaded"
 
 
 def test_what_is_another_thing_in_each_process_is_told_of_several_ranks(tmp_path: Path) -> None:
