@@ -27,7 +27,7 @@ from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import levels, place, tokens_of
 from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
-from diagnostics.static.launch_files.function_calls import as_called
+from diagnostics.static.launch_files.failing.function_calls import as_called
 from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.launcher_commands import base
 from diagnostics.static.launch_files.shell_commands import CommandContext

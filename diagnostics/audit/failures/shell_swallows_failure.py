@@ -35,7 +35,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.background_jobs import Jobs
 from diagnostics.static.launch_files.command_locations import is_compared, levels, place, reads_status, simple_commands
 from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
-from diagnostics.static.launch_files.function_calls import as_called
+from diagnostics.static.launch_files.failing.function_calls import as_called
 from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Pipeline, Simple

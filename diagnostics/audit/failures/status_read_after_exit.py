@@ -30,10 +30,10 @@ from collections.abc import Iterator
 
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.launch_files.answers_to_failure import answer_to, status_read_behind
 from diagnostics.static.launch_files.command_locations import place
 from diagnostics.static.launch_files.embedded_scripts import embedded_scripts
-from diagnostics.static.launch_files.function_calls import as_called, ends_shell_at_once
+from diagnostics.static.launch_files.failing.answers_to_failure import answer_to, status_read_behind
+from diagnostics.static.launch_files.failing.function_calls import as_called, ends_shell_at_once
 from diagnostics.static.launch_files.launched_program import training
 from diagnostics.static.launch_files.launcher_commands import base, launcher_calls
 from diagnostics.static.launch_files.shell_commands import CommandContext
