@@ -42,7 +42,7 @@ class StatusRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class LostAnswer:
     """What is to be done where a command failed, in words, and where."""
 
     what: str
@@ -69,7 +69,7 @@ def status_read_behind(ran: CommandContext) -> StatusRead | None:
     return None
 
 
-def answer_to(read: StatusRead) -> Answer | None:
+def answer_to(read: StatusRead) -> LostAnswer | None:
     """Returns what is done where that code is not 0, beside saying so and ending with it; None for nothing."""
     name = _kept_as(read.statement)
     asked = re.compile(rf"\$\{{?{name}\b|\b{name}\b\s*[-!=<>)]" if name else r"\$\{?\?|PIPESTATUS")
@@ -96,7 +96,9 @@ def _kept_as(statement: AndOr) -> str:
     return ""
 
 
-def _of_test(statement: AndOr, asked: re.Pattern[str], after: Sequence[AndOr], loop: Compound | None) -> Answer | None:
+def _of_test(
+    statement: AndOr, asked: re.Pattern[str], after: Sequence[AndOr], loop: Compound | None
+) -> LostAnswer | None:
     """What a test of the code leads to where that is not 0."""
     failed, leads = _failed_way(statement, asked, after)
     if failed is None:
@@ -104,7 +106,7 @@ def _of_test(statement: AndOr, asked: re.Pattern[str], after: Sequence[AndOr], l
     found = _first_deed(failed)
     if found is not None or loop is None or not leads or any(map(_leaves, (*failed, *after))):
         return found
-    return Answer(what=f"the next round of '{loop.kind}'", line=loop.first.line)
+    return LostAnswer(what=f"the next round of '{loop.kind}'", line=loop.first.line)
 
 
 def _failed_way(
@@ -146,7 +148,7 @@ def _is_good(test: Sequence[AndOr], asked: re.Pattern[str]) -> bool | None:
     return not pipeline.negated if _IS_0.search(text) else None
 
 
-def _before_end(read: StatusRead, asked: re.Pattern[str]) -> Answer | None:
+def _before_end(read: StatusRead, asked: re.Pattern[str]) -> LostAnswer | None:
     """What is done between the reading and an `exit $code`: it was to be done after a failure, too."""
     for number, statement in enumerate(read.later):
         words = [_text(one) for one in _simple(statement.pipelines)]
@@ -155,7 +157,7 @@ def _before_end(read: StatusRead, asked: re.Pattern[str]) -> Answer | None:
     return None
 
 
-def _again(read: StatusRead, asked: re.Pattern[str]) -> Answer | None:
+def _again(read: StatusRead, asked: re.Pattern[str]) -> LostAnswer | None:
     """The next round of a loop that goes on while the code is not 0."""
     around = compound_of(read.ran, read.block)
     if around is None or around.kind not in ("while", "until"):
@@ -163,15 +165,15 @@ def _again(read: StatusRead, asked: re.Pattern[str]) -> Answer | None:
     good = _is_good(around.parts[0], asked)
     if good is None or good is not (around.kind == "until"):
         return None
-    return Answer(what=f"the next round of '{around.kind}'", line=around.first.line)
+    return LostAnswer(what=f"the next round of '{around.kind}'", line=around.first.line)
 
 
-def _first_deed(statements: Sequence[AndOr], *, noting: bool = True) -> Answer | None:
+def _first_deed(statements: Sequence[AndOr], *, noting: bool = True) -> LostAnswer | None:
     """Returns the first command that does more than to say something and to leave.
 
     What is set counts where the script does not leave behind it, with `noting`.
     """
-    noted: Answer | None = None
+    noted: LostAnswer | None = None
     for statement in statements:
         for one in _simple(statement.pipelines):
             words = [token.text for token in one.words]
@@ -180,7 +182,7 @@ def _first_deed(statements: Sequence[AndOr], *, noting: bool = True) -> Answer |
                        for redirect in one.redirects)  # fmt: skip
             if (name in _WORDS and not kept) or name in _LEAVES | DECLARING or name.startswith(tuple(_TESTS)):
                 continue
-            found = Answer(what=f"'{_text(one)[:40]}'", line=one.first.line)
+            found = LostAnswer(what=f"'{_text(one)[:40]}'", line=one.first.line)
             if words:
                 return found
             noted = noted or (found if noting else None)
