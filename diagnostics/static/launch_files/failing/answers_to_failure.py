@@ -12,6 +12,7 @@ from diagnostics.static.launch_files.shell_commands import DECLARING, Block, Com
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Compound, Pipeline, Simple
 
 _KEPT = re.compile(r"([A-Za-z_]\w*)=\"?(?:\$\{?\?|\$\{PIPESTATUS)")
+_STATUS = re.compile(r"\$\{?\?|PIPESTATUS")
 _IS_0 = re.compile(r"(?:-eq|-lt|==?)\s*[\"']?[01]\b")
 _IS_NOT_0 = re.compile(r"(?:-ne|-gt|!=|>)\s*[\"']?0\b|(?:-eq|-ge|==?)\s*[\"']?[1-9]")
 _IS_TRUE = re.compile(r"\(\(\s*+\$?\{?\w{1,40}\}?\s*+\)\)")
@@ -61,7 +62,7 @@ def status_read_behind(ran: CommandContext) -> StatusRead | None:
         if block.after:
             if not reads_status(block.after[:1]):
                 return None
-            token = next(one for one in tokens_of(block.after[0]) if re.search(r"\$\{?\?|PIPESTATUS", one.text))
+            token = next(one for one in tokens_of(block.after[0]) if _STATUS.search(one.text))
             return StatusRead(statement=block.after[0], block=block, ran=ran, line=token.line)
         around = compound_of(ran, block)
         if around is None or around.kind not in ("group", "subshell", "if") or is_test(around, block):
@@ -72,7 +73,8 @@ def status_read_behind(ran: CommandContext) -> StatusRead | None:
 def answer_to(read: StatusRead) -> LostAnswer | None:
     """Returns what is done where that code is not 0, beside saying so and ending with it; None for nothing."""
     name = _kept_as(read.statement)
-    asked = re.compile(rf"\$\{{?{name}\b|\b{name}\b\s*[-!=<>)]" if name else r"\$\{?\?|PIPESTATUS")
+    known = re.escape(name)
+    asked = re.compile(rf"\$\{{?{known}\b|\b{known}\b\s{{0,8}}[-!=<>)]") if name else _STATUS
     tests = read.later if name else (read.statement, *read.later)
     loop = compound_of(read.ran, read.block)
     loop = loop if loop is not None and loop.kind in _LOOPS else None
