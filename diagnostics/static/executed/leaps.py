@@ -9,9 +9,10 @@ from diagnostics.static.executed.one_rank import ALL_RANKS, of_rank
 from diagnostics.static.executed.own_data import OwnData
 from diagnostics.static.executed.training import is_distributed, meets, operation
 from diagnostics.static.execution.events import Event, Execution, Guard, OpenLoop
-from diagnostics.static.execution.values import Made, OneOf, Value, is_flag, sources
+from diagnostics.static.execution.values import Const, Made, OneOf, Value, is_flag, sources
 
 _LEAPS = ("break", "return", "continue")
+_COMPARES = frozenset([">", ">=", "<", "<=", "==", "!="])
 _ASKS = frozenset(["not", "and", "or", "bool"])
 
 
@@ -80,10 +81,13 @@ def leaps_by_flag_of_one(execution: Execution) -> Iterator[FlagLeap]:
 
 
 def _flags(test: Value) -> Iterator[tuple[OneOf, Value]]:
-    """Yields the flags that a test asks, each with the test of the rank under which it is set."""
+    """Yields the flags and counters that a test asks, each with the test of the rank under which it is set."""
     if isinstance(test, Made) and test.name in _ASKS:
         for one in test.args:
             yield from _flags(one)
+    elif isinstance(test, Made) and test.name in _COMPARES and any(isinstance(one, Const) for one in test.args):
+        held = [one for one in test.args if isinstance(one, OneOf) and any(isinstance(it, Const) for it in one.options)]
+        yield from ((flag, one) for flag in held for one in flag.tests if _is_of_some(one))
     elif isinstance(test, OneOf) and any(is_flag(one) for one in test.options):
         yield from ((test, one) for one in test.tests if _is_of_some(one))
 
