@@ -1,4 +1,4 @@
-"""Token ids that were padded to one length: by a tokenizer, pad_sequence, or a function of the project. Pure."""
+"""Token ids that were padded to one length: by a tokenizer, pad_sequence, by hand, or a function. Pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 
 _PAD = re.compile(r"(?:^|_)pad(?:ding)?(?:$|_)", re.IGNORECASE)
+_TOKENIZERS = re.compile(r"tokenizer|processor|\btok\b", re.IGNORECASE)
 _JOINS = frozenset(["cat", "stack", "concat", "tensor", "LongTensor"])
 _SAME = frozenset(["clone", "detach", "to", "long", "contiguous", "cuda", "t", "transpose"])
 _DEEPEST = 8
@@ -30,8 +31,12 @@ def padded_by(
                 *_appended(value.id, function),
                 *_set_under_key(value.id, function),
             )
+            if any(map(_is_blank, made)) and (row := _filled_row(value.id, function)) is not None:
+                return row, function
             found = (padded_by(one, function, project, deep + 1) for one in made)
             return next((one for one in found if one is not None), None)
+        case ast.BinOp(op=ast.Add(), right=ast.BinOp(op=ast.Mult(), left=ast.List(elts=[_]), right=missing)):
+            return (value, function) if "len(" in ast.unparse(missing) else None
         case ast.Subscript() | ast.Attribute():
             return padded_by(value.value, function, project, deep)
         case ast.Tuple() | ast.List():
@@ -49,6 +54,8 @@ def _by_call(call: ast.Call, function: Function, project: Project, deep: int) ->
         return (call, function) if padding.value is True or isinstance(padding.value, str) else None
     if name == "pad_sequence" and not isinstance(words.get("padding_value"), ast.UnaryOp):
         return call, function
+    if name == "pad" and isinstance(call.func, ast.Attribute) and _TOKENIZERS.search(ast.unparse(call.func.value)):
+        return call, function
     if name == "pad" and (filled := words.get("value")) is not None and _PAD.search(last_name(filled)):
         return call, function
     if name in _JOINS and call.args:
@@ -60,6 +67,21 @@ def _by_call(call: ast.Call, function: Function, project: Project, deep: int) ->
             found = padded_by(node.value, target, project, deep + 1) if isinstance(node, ast.Return) else None
             if found is not None:
                 return found
+    return None
+
+
+def _is_blank(value: ast.expr) -> bool:
+    """Whether a value is a tensor of one number."""
+    return isinstance(value, ast.Call) and last_name(value.func) in ("full", "zeros", "full_like", "ones")
+
+
+def _filled_row(name: str, function: Function) -> ast.AST | None:
+    """Returns where a row of a tensor is filled up to a length: `out[i, : len(row)] = row`."""
+    for node in function.nodes_of(ast.Assign):
+        match node:
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=held), slice=ast.Tuple(elts=[_, cut]))]):
+                if held == name and isinstance(cut, ast.Slice) and cut.upper is not None:
+                    return node
     return None
 
 
