@@ -96,8 +96,9 @@ def _is_set_in_round(skip: Event, loop: OpenLoop, execution: Execution) -> bool:
     )
     names = {name for one in given for name in _names(one)}
     for one in skip.function.nodes_of(ast.Assign):
-        if isinstance(one, ast.Assign) and any(names & _names(target) for target in one.targets):
-            names |= _names(one.value)
+        for held, value in paired(one.targets[0], one.value) if isinstance(one, ast.Assign) else ():
+            if names & _names(held) and isinstance(value, (ast.Name, ast.Attribute)):
+                names.add(last_name(value))  # `skip = self.skip`
     entered = {id(frames[-1].function): frames[-1].function for frames in execution.entered}.values()
     return _is_set(names, loop.node) or any(
         isinstance(held, ast.Attribute) and held.attr in names and isinstance(value, ast.Constant) and not value.value
