@@ -48,6 +48,7 @@ ARROWS = {
     "static/executed/loading": "s/program s/execution s/executed",
     "static/executed/steps": "agent/shared s/program s/execution s/executed",
     "static/launch_files": "agent/shared s/program s/dataflow s/ordering",
+    "static/launch_files/failing": "s/launch_files",
     "dynamic/job": "machine record s/program",
     "dynamic/model": "record d/job s/program s/dataflow s/torch_code",
     "dynamic/collectives": "agent/shared record d/job s/program",
@@ -126,8 +127,8 @@ ARROWS = {
     "audit/updates": "audit s/program s/dataflow s/torch_code s/launch_files s/execution s/executed/steps",
     "audit/signals": "audit s/program s/dataflow s/launch_files",
     "audit/failures": (
-        "audit s/program s/dataflow s/samples s/spmd s/torch_code s/launch_files s/execution s/executed "
-        "s/executed/steps"
+        "audit s/program s/dataflow s/samples s/spmd s/torch_code s/launch_files s/launch_files/failing s/execution "
+        "s/executed s/executed/steps"
     ),
     "audit/scripts": "audit s/program s/launch_files",
     "audit/launch": "agent/shared audit s/program s/dataflow s/launch_files s/execution s/executed",

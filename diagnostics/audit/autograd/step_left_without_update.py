@@ -67,15 +67,21 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
                 confidence=Confidence.LIKELY,
             )
             continue
+        told = step(project.file_with(guard.function), guard.node, "decides whether there is a step")
         yield violation(
-            home(leap, project) if leap is not None else project.file_with(guard.function),
-            leap.node if leap is not None else guard.node,
+            home(leap or updated, project),
+            (leap or updated).node,
             "the step is given up here behind unscale_() and without update(): the next unscale_() raises that it has "
-            "already been called",
-            "call scaler.update() on this way, too",
+            "already been called"
+            if leap is not None
+            else "update() comes with the steps alone that are made: behind a step that is given up, the next "
+            "unscale_() raises that it has already been called",
+            "call scaler.update() on this way, too"
+            if leap is not None
+            else "call scaler.update() whatever the test says",
             steps=(
                 shown(unscaled, project, "the scaler takes its factor out"),
-                shown(updated, project, "update() comes on the other way only"),
+                shown(updated, project, "update() comes on the other way only") if leap is not None else told,
             ),
             confidence=Confidence.LIKELY,
         )

@@ -1,8 +1,8 @@
 """Some ranks return, continue, break or exit before a collective that the others wait in.
 
-What it does: flags `return`, `continue`, `break` and `sys.exit` under a test of the rank, or of what only one rank has
-seen, where a collective, a backward of a wrapped model or a save by all ranks comes after, in the function or in the
-next round of the loop.
+What it does: flags `return`, `continue`, `break` and `sys.exit` under a test of the rank, of what only one rank has
+seen, or of a flag that only some ranks set, where a collective, a backward of a wrapped model or a save by all ranks
+comes after, in the function or in the next round of the loop.
 
 Why it matters: skipping a bad batch by `continue` skips its backward, and with it the all-reduce of the gradients: the
 other ranks wait there, or meet the next round's operation with this one's.
@@ -38,7 +38,7 @@ from diagnostics.audit.subjects import MEETINGS
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.dataflow.rank_guards import is_rank_guarded
 from diagnostics.static.dataflow.rank_predicates import RankPredicates
-from diagnostics.static.executed.leaps import own_leaps
+from diagnostics.static.executed.leaps import leaps_by_flag_of_one, own_leaps
 from diagnostics.static.executed.training import operation as operation_of
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program import exit_calls
@@ -72,6 +72,23 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "those that left",
             "let all ranks decide together (all_reduce the flag), or leave only after the last collective",
             steps=(shown(leap, project, "left here"), shown(one.met, project, "every rank has to come here")),
+            confidence=Confidence.LIKELY,
+        )
+    for flagged in leaps_by_flag_of_one(execution):
+        test, leap = flagged.guard, flagged.leap
+        asked = getattr(flagged.test, "node", None)
+        where = getattr(flagged.test, "function", None)
+        yield violation(
+            project.file_with(leap.function),
+            test.node if test.function is leap.function else leap.node,
+            f"this {leap.name} depends on a flag that some ranks set and do not tell the others: who stays waits in "
+            f"{operation_of(flagged.met) or 'the backward pass'} for those that left",
+            "hand the flag to all ranks before anyone asks it: all_reduce or broadcast; a barrier carries no value",
+            steps=(
+                *((step(project.file_with(where), asked, "lets some ranks alone set it"),) if asked and where else ()),
+                shown(leap, project, "left here"),
+                shown(flagged.met, project, "every rank has to come here"),
+            ),
             confidence=Confidence.LIKELY,
         )
 

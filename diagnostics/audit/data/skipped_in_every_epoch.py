@@ -1,8 +1,9 @@
 """A run that goes on in the middle of an epoch leaves out the first batches of every later epoch, too.
 
 What it does: runs each script on values that are not known, and flags what `skip_first_batches` or `islice` gave of a
-loader, where the loop over epochs goes over it and nothing puts the whole loader back; and `if step < resume_step:
-continue` of a number out of a checkpoint, under no test of the epoch and never set to 0.
+loader, where the loop over epochs goes over it and nothing puts the whole loader back; what they give anew in each
+epoch, and `if step < resume_step: continue`, of a number out of a checkpoint, under no test of the epoch and never set
+to 0.
 
 Why it matters: batches that were seen are to be left out once. Left out in each epoch, a part of the data is never
 trained on again, epochs are too short, and a step count of which the next resume works out the epoch fits no more. What
@@ -33,7 +34,11 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.loading.skipped_again import batches_left_out_again, loaders_cut_for_good
+from diagnostics.static.executed.loading.skipped_again import (
+    batches_left_out_again,
+    loaders_cut_again,
+    loaders_cut_for_good,
+)
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
@@ -67,6 +72,19 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             steps=(
                 step(project.file_with(loop.function), loop.node, "the loop over epochs"),
                 shown(read, project, "which reads the shortened loader in each round"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+    for skip, read, loop in loaders_cut_again(execution):
+        yield violation(
+            home(skip, project),
+            skip.node,
+            "the batches of the interrupted epoch are left out here in every epoch: nothing asks which epoch it is, or "
+            "sets their number to 0",
+            "ask for the epoch as well: `if epoch == first_epoch and ...`, or set the number to 0 behind it",
+            steps=(
+                step(project.file_with(loop.function), loop.node, "the loop over epochs"),
+                shown(read, project, "each round reads the loader without its first batches"),
             ),
             confidence=Confidence.LIKELY,
         )

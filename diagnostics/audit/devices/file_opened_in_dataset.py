@@ -1,8 +1,8 @@
 """A data set shares an open file among workers, or keeps opening more.
 
-What it does: flags h5py.File, lmdb.open and open() kept by __init__ and read in __getitem__ of a data set whose loader
-has workers; and files that __getitem__ opens, keeps and never closes. Runs each script on values that are not known,
-too: so files are found that another object opens and reads for the data set.
+What it does: flags h5py.File, lmdb.open and open() kept by __init__, by themselves or in a list or dict, and read in
+__getitem__ of a data set whose loader has workers; and files that __getitem__ opens, keeps and never closes. Runs each
+script on values that are not known, too: so files are found that another object opens and reads for the data set.
 
 Why it matters: forked workers share one file position and one library state: reads come back mixed up or the HDF5
 library crashes; spawned workers cannot get it pickled. A data set that keeps each file open runs into the limit of
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, step, violation
@@ -78,21 +79,66 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if known is None or not tree.is_dataset(known):
             continue
         method = function.name.rpartition(".")[2]
-        for node in function.nodes_of(ast.Assign):
-            if isinstance(node, ast.Assign) and project.called(node.value, function) in HANDLES:
-                name = project.called(node.value, function)
-                if method == "__init__" and own_attribute(node.targets[0]):
-                    yield from _shared(file, project, known, node, own_attribute(node.targets[0]), name)
-                elif method in _READS and isinstance(node.targets[0], ast.Subscript):
-                    yield from _piling(file, known, function, node, name)
+        for node in function.nodes_of((ast.Assign, ast.Expr)):
+            name = next((one for one in _opened(_put(node), function, project)), "")
+            store = _store(node)
+            if name and method == "__init__" and store and not _closes(function):
+                yield from _shared(file, project, known, node, store, name)
+            elif name and method in _READS and _is_one_kept(node):
+                yield from _piling(file, known, function, node, name)
+
+
+def _put(node: ast.AST) -> ast.expr | None:
+    """Returns what a statement keeps: what is assigned, or appended to a list."""
+    if isinstance(node, ast.Assign):
+        return node.value
+    call = node.value if isinstance(node, ast.Expr) else None
+    appends = isinstance(call, ast.Call) and last_name(call.func) == "append" and len(call.args) == 1
+    return call.args[0] if isinstance(call, ast.Call) and appends else None
+
+
+def _store(node: ast.AST) -> str:
+    """Returns the attribute that a statement keeps something in: itself, an item of it, or the end of its list."""
+    if isinstance(node, ast.Assign):
+        target = node.targets[0]
+        return own_attribute(target.value if isinstance(target, ast.Subscript) else target)
+    call = node.value if isinstance(node, ast.Expr) else None
+    listed = call.func if isinstance(call, ast.Call) else None
+    return own_attribute(listed.value) if isinstance(listed, ast.Attribute) else ""
+
+
+def _is_one_kept(node: ast.AST) -> TypeGuard[ast.Assign]:
+    """Whether a statement puts one open file under a key."""
+    kept = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
+    return kept and isinstance(_put(node), ast.Call)
+
+
+def _opened(value: ast.expr | None, function: Function, project: Project) -> Iterator[str]:
+    """Yields what opens the files that a value is, holds in a list or dict, or reads lazily: `h5py.File(path)["x"]`."""
+    match value:
+        case ast.Call() if (name := project.called(value, function)) in HANDLES:
+            yield name
+        case ast.List() | ast.Tuple():
+            yield from (name for one in value.elts for name in _opened(one, function, project))
+        case ast.Dict():
+            yield from (name for one in value.values for name in _opened(one, function, project))
+        case ast.ListComp(elt=one) | ast.DictComp(value=one):
+            yield from _opened(one, function, project)
+        case ast.Subscript(value=one, slice=ast.Constant(value=str())):
+            yield from _opened(one, function, project)
+
+
+def _closes(function: Function) -> bool:
+    return any(last_name(one.func) == "close" for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call))
 
 
 def _shared(
-    file: ProjectFile, project: Project, known: ModuleClass, node: ast.Assign, attribute: str, name: str
+    file: ProjectFile, project: Project, known: ModuleClass, node: ast.AST, attribute: str, name: str
 ) -> Iterator[Violation]:
     read = next((one for one in _uses(known, attribute, _READS)), None)
     again = next((one for one in walk(known.syntax) if isinstance(one, ast.Assign) and one is not node
-                  and any(own_attribute(target) == attribute for target in one.targets)), None)  # fmt: skip
+                  and any(own_attribute(target) == attribute for target in one.targets)
+                  and not _is_empty(one.value)), None)  # fmt: skip
     workers, loader = workers_over(known, project)
     if read is None or again is not None or workers == "none":
         return
@@ -109,6 +155,13 @@ def _shared(
         steps=tuple(steps),
         confidence=Confidence.LIKELY if workers == "some" else Confidence.POSSIBLE,
     )
+
+
+def _is_empty(value: ast.expr) -> bool:
+    """Whether a value is a list or dict without anything in it: files are put there later."""
+    if isinstance(value, ast.Call):
+        return last_name(value.func) in ("list", "dict", "OrderedDict") and not value.args
+    return (isinstance(value, ast.List) and not value.elts) or (isinstance(value, ast.Dict) and not value.values)
 
 
 def _uses(known: ModuleClass, attribute: str, names: tuple[str, ...]) -> Iterator[ast.AST]:

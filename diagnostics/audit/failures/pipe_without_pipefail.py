@@ -1,7 +1,7 @@
 """A training writes into a pipe whose exit code is that of its last command.
 
 What it does: flags `torchrun ... | tee log` and the like where no `pipefail` is set and nobody reads PIPESTATUS: in
-shell scripts, workflows, container commands and Dockerfiles.
+shell scripts, workflows, container commands and Dockerfiles; also of a call of a function that ends with a training.
 
 Why it matters: a pipeline ends with the code of its last command, and `tee` always succeeds. With `set -e`, too, the
 script goes on as if the training had finished.
@@ -27,6 +27,7 @@ from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.launch_files.command_locations import levels, place, tokens_of
 from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
+from diagnostics.static.launch_files.failing.function_calls import as_called
 from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.launcher_commands import base
 from diagnostics.static.launch_files.shell_commands import CommandContext
@@ -46,8 +47,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for script in embedded_scripts(file):
         for ran in script.commands:
             found = training(ran, file, project)
-            if found is not None and (lost := _lost(ran)) is not None and not _is_set_by_sourced(script, project):
-                yield _hit(file, script, ran, found, lost)
+            if found is None or _is_set_by_sourced(script, project):
+                continue
+            for one in as_called(ran, script.commands):
+                if (lost := _lost(one)) is not None:
+                    yield _hit(file, script, one, found, lost)
 
 
 def _lost(ran: CommandContext) -> Simple | None:

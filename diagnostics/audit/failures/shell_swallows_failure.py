@@ -32,10 +32,10 @@ from itertools import takewhile
 
 from diagnostics.audit.rule import ExplanationStep, Violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.launch_files import command_locations
 from diagnostics.static.launch_files.background_jobs import Jobs
-from diagnostics.static.launch_files.command_locations import levels, place, reads_status, simple_commands
+from diagnostics.static.launch_files.command_locations import is_compared, levels, place, reads_status, simple_commands
 from diagnostics.static.launch_files.embedded_scripts import Script, embedded_scripts
+from diagnostics.static.launch_files.failing.function_calls import as_called
 from diagnostics.static.launch_files.launched_program import Training, training
 from diagnostics.static.launch_files.shell_commands import CommandContext
 from diagnostics.static.launch_files.shell_parser import AndOr, Command, Pipeline, Simple
@@ -64,7 +64,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         for ran, found in trained:
             yield from _in_list(file, ran, found)
             yield from _in_background(file, script, ran, found)
-            yield from _before_success(file, ran, found)
+            for one in as_called(ran, script.commands):
+                yield from _before_success(file, one, found)
             yield from _read_too_late(file, ran, found)
             if script.home == "makefile":
                 yield from _in_a_loop(file, ran, found)
@@ -140,7 +141,7 @@ def _before_success(file: ProjectFile, ran: CommandContext, found: Training) -> 
         if statement.background or statement.operators[at:] or reads_status([statement, *after[:2]]):
             return
         end = next(((one, claim) for one in after for claim in [_claims(one)] if claim), None)
-        if end is None or command_locations.is_compared(ran, after):
+        if end is None or is_compared(ran, after):
             continue
         line, column = place(file, ran)
         said = ExplanationStep(place=file.place(_line(end[0])), text=f"{end[1]}, whatever became of it")
@@ -328,12 +329,8 @@ def _claims(statement: AndOr) -> str:
         if words[:2] == ["exit", "0"]:
             return "exit 0"
         text = " ".join(words[1:]).strip("'\"")
-        if (
-            words[:1] in (["echo"], ["printf"])
-            and _CLAIM.search(text)
-            and not _DOUBT.search(text)
-            and not one.redirects
-        ):
+        said = words[:1] in (["echo"], ["printf"]) and not one.redirects
+        if said and _CLAIM.search(text) and not _DOUBT.search(text):
             return f"'{words[0]} {text[:40]}'"
     return ""
 

@@ -1,7 +1,8 @@
 """DistributedSampler shuffles, and set_epoch is never called.
 
 What it does: flags shuffling DistributedSamplers in programs that train for several epochs and never call set_epoch, or
-call it only on other samplers, as on that of the validation set.
+call it only on other samplers, as on that of the validation set, or ask an object with `hasattr` that hides the sampler
+and has none.
 
 Why it matters: the order is drawn from seed + epoch. Without set_epoch every epoch has the same order and each rank
 the same samples in the same batches: shuffling happens once, and a rank never sees the samples of the others. Nothing
@@ -32,8 +33,13 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Edit, Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.steps.epochs import own_samplers_never_told, same_order_for_ever
+from diagnostics.static.executed.steps.epochs import (
+    own_samplers_never_told,
+    same_order_for_ever,
+    samplers_behind_a_question,
+)
 from diagnostics.static.execution.events import Execution
+from diagnostics.static.execution.values import Instance
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
@@ -88,6 +94,22 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             "batch_sampler= it is loader.batch_sampler",
             steps=(
                 shown(own, project, f"{kind} is made here"),
+                step(project.file_with(loop.function), loop.node, "the epochs"),
+            ),
+            confidence=Confidence.LIKELY,
+        )
+
+    for asked, outer, inner, loop in samplers_behind_a_question(execution):
+        kind = inner.kind.kind.name if isinstance(inner, Instance) else "the DistributedSampler"
+        yield violation(
+            home(asked, project),
+            asked.node,
+            f"{outer.kind.kind.name} has no set_epoch, and this call is left out in silence: {kind} in it has the same "
+            "order in every epoch",
+            f"give {outer.kind.kind.name} a set_epoch that hands the epoch on to what it holds",
+            steps=(
+                shown(inner, project, "the order is drawn from the epoch"),
+                shown(outer, project, f"{outer.kind.kind.name} stands between it and the loader"),
                 step(project.file_with(loop.function), loop.node, "the epochs"),
             ),
             confidence=Confidence.LIKELY,

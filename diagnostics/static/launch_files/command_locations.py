@@ -36,13 +36,13 @@ def levels(ran: CommandContext) -> Iterator[tuple[AndOr, int, Sequence[AndOr]]]:
         held: set[int] = {id(one.command), *map(id, around)}
         for block in reversed(one.blocks):
             statement = block.statements[block.index]
-            at = next((index for index, line in enumerate(statement.pipelines) if _holds(line, held)), None)
-            if at is not None:
-                yield statement, at, block.after
             if any(
                 command.kind == "function" for command in one.around if id(command) in map(id, _commands(statement))
             ):
                 return
+            at = next((index for index, line in enumerate(statement.pipelines) if _holds(line, held)), None)
+            if at is not None:
+                yield statement, at, block.after
         one = one.outer
 
 

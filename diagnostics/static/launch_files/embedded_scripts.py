@@ -153,7 +153,8 @@ def _runner(
         named = [entries(entries(entries(one).get("defaults")).get("run")).get("shell") for one in around[:3]]
         shell = scalar(here.get("shell")) or next((scalar(one) for one in reversed(named) if one is not None), "")
         # GitHub runs `bash -e {0}` where no shell is named, and `bash -eo pipefail {0}` where bash is.
-        options = {"errexit", "pipefail"} if shell == "bash" else _given_options(shell.split()) | {"errexit"}
+        options = {"errexit", "pipefail"} if shell == "bash" else set(_given_options(shell.split()))
+        options |= {"errexit"} if "{0}" not in shell else set()  # a shell that is written out has what it says
         return "github", shell.split()[0] if shell else "bash", frozenset(options)
     if "script" in here and len(path) == 1:
         return "gitlab", "bash", frozenset(["errexit", "pipefail"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 
 MOST_ROUNDS = 6
@@ -117,7 +117,9 @@ class LibraryTypes:
             case _:
                 return
 
-    def _of_call(self, call: ast.Call, function: Function, rounds: int) -> Iterator[LibraryType]:
+    def _of_call(
+        self, call: ast.Call, function: Function, rounds: int, left_out: Collection[ast.ClassDef] = ()
+    ) -> Iterator[LibraryType]:
         name = self.project.name(call.func, function)
         if name in _MAKERS:
             yield _MAKERS[name]
@@ -132,7 +134,7 @@ class LibraryTypes:
             for kind in self.project.kinds(call, function, 1):
                 yield from self._of_bases(kind)
             for target in self.project.targets(call, function):
-                for node in target.nodes_of(ast.Return):
+                for node in target.nodes_of(ast.Return) if target.owner not in left_out else ():
                     if isinstance(node, ast.Return) and node.value is not None:
                         yield from self._of(node.value, target, rounds - 2)
 
@@ -181,8 +183,34 @@ class LibraryTypes:
             yield LibraryType.HF_TRAINER
         if value.attr.lstrip("_") in _BY_NAME:
             yield _BY_NAME[value.attr.lstrip("_")]
+        others = self._overriding(function) if isinstance(value.value, ast.Name) and value.value.id == "self" else ()
         for assigned, where in self.project.attribute_values(value, function)[:6]:
-            yield from self._of(assigned, where, rounds - 1)
+            if where.owner in others:
+                continue
+            if others and isinstance(assigned, ast.Call):
+                yield from self._of_call(assigned, where, rounds - 1, others)
+            else:
+                yield from self._of(assigned, where, rounds - 1)
+
+    def _overriding(self, method: Function) -> list[ast.ClassDef]:
+        """Returns the classes that derive from a method's and have one of their own in its place.
+
+        Their objects never come to it: what they keep under a name, and their other methods give, is not meant there.
+        """
+        kind, name = self.project.class_of(method), method.name.rpartition(".")[2]
+        if kind is None or name == "__init__":
+            return []
+        return [
+            one.owner
+            for one in self.project.by_name.get(name, ())
+            if one.owner is not None and one.owner is not kind and self._derives(one.owner, kind)
+            and not any(last_name(call.func) == "super" for call in one.nodes_of(ast.Call))  # type: ignore[attr-defined]
+        ]  # fmt: skip
+
+    def _derives(self, kind: ast.ClassDef, base: ast.ClassDef, depth: int = 3) -> bool:
+        return any(
+            one is base or (depth > 0 and self._derives(one, base, depth - 1)) for one in self.project.bases(kind)
+        )
 
     def _of_class(self, function: Function) -> Iterator[LibraryType]:
         kind = self.project.class_of(function)

@@ -23,15 +23,15 @@ def handles_of_workers(execution: Execution) -> Iterator[tuple[Made, Event, Even
         if not isinstance(data, Instance) or not _has_workers(loader) or _OTHERWISE & loader.keywords.keys():
             continue
         owners = [one for one in parts(data) if isinstance(one, Instance)]
-        held = [(each, handle) for one in owners for value in one.fields.values() for each in _kept(value)
+        held = [(each, value, handle) for one in owners for value in one.fields.values() for each in _kept(value)
                 if (handle := _handle_of(each)) is not None]  # fmt: skip
         if not held or any(_is_pickled_anew(one) for one in owners):
             continue
         inside = [one for one in execution.events if _loader_around(one) is loader.value]
-        for kept, handle in held:
+        for kept, store, handle in held:
             if any(one.value is handle for one in inside):
                 continue  # each worker opens its own
-            used = next((one for one in inside if _uses(one, kept)), None)
+            used = next((one for one in inside if _uses(one, kept, store)), None)
             if used is not None and handle.node is not None and handle.function is not None:
                 yield handle, loader, used
                 break
@@ -75,12 +75,13 @@ def _loader_around(event: Event) -> Value | None:
     return found.owner if found is not None else None
 
 
-def _uses(event: Event, kept: Value) -> bool:
-    """Whether a call is one of the kept file, or is given something of it."""
+def _uses(event: Event, kept: Value, store: Value) -> bool:
+    """Whether a call is one of the kept file, or is given something of it, or of some file of those that are kept."""
+    held = [kept, *(one for one in options(store) if isinstance(one, (Items, Mapped)))]
     for given in (event.owner, *event.args, *event.keywords.values()):
         at = given
-        while at is not None and at is not kept:
+        while at is not None and not any(at is one for one in held):
             at = at.owner if isinstance(at, Made) else None
-        if at is kept:
+        if at is not None:
             return True
     return False

@@ -9,7 +9,7 @@ from diagnostics.static.executed.training import loader_of
 from diagnostics.static.execution.events import Event, Execution, OpenLoop
 from diagnostics.static.execution.values import Const, Made, OneOf, Value, is_carried, options, sources
 from diagnostics.static.program.ast_walk import walk
-from diagnostics.static.program.functions import last_name
+from diagnostics.static.program.functions import last_name, paired
 from diagnostics.static.program.project import Project
 
 _SKIPS = ("skip_first_batches", "islice")
@@ -33,6 +33,28 @@ def loaders_cut_for_good(execution: Execution, project: Project) -> Iterator[tup
             if _is_kept(skip, loop, project) and not _is_chosen(one, loop, skip):
                 yield skip, one, loop
                 break
+
+
+def loaders_cut_again(execution: Execution) -> Iterator[tuple[Event, Event, OpenLoop]]:
+    """Yields (skip, reading, loop over epochs): each round shortens the loader anew, by a number of a checkpoint.
+
+    Where nothing in the loop sets that number, and no test and no choice asks which epoch it is.
+    """
+    for skip in execution.events:
+        if skip.name.rpartition(".")[2] not in _SKIPS or not isinstance(skip.value, Made) or not skip.loops:
+            continue
+        count, loop = skip.argument(1, "num_batches"), skip.loops[-1]
+        if count is None or not _skips(skip) or not _is_from_checkpoint(count) or _is_of_round(count, skip.loops):
+            continue
+        if any(_asks_round(each.test, loop) for each in skip.guards) or _is_made_in(skip.argument(0, "dataloader"),
+                                                                                  loop, execution):  # fmt: skip
+            continue
+        if _is_set_in_round(skip, loop, execution):
+            continue
+        read = next((one for one in execution.named("iterate") if one.loops[-1:] == skip.loops[-1:]
+                     and _is_over(one.owner, skip.value)), None)  # fmt: skip
+        if read is not None and not _is_chosen_by_round(read.owner, loop) and _is_gone_round(loop):
+            yield skip, read, loop
 
 
 def batches_left_out_again(execution: Execution) -> Iterator[tuple[Event, OpenLoop, ast.expr]]:
@@ -65,6 +87,45 @@ def _skips(skip: Event) -> bool:
     if skip.name.endswith("islice"):
         return len(skip.args) > 2 and not isinstance(count, Const) and loader_of(skip.args[0]) is not None
     return not isinstance(count, Const)
+
+
+def _is_set_in_round(skip: Event, loop: OpenLoop, execution: Execution) -> bool:
+    """Whether a round sets the number of what is left out: by its name, or as the attribute that it is read from."""
+    given = (
+        [*skip.node.args[1:2], *(one.value for one in skip.node.keywords)] if isinstance(skip.node, ast.Call) else []
+    )
+    names = {name for one in given for name in _names(one)}
+    for one in skip.function.nodes_of(ast.Assign):
+        for held, value in paired(one.targets[0], one.value) if isinstance(one, ast.Assign) else ():
+            if names & _names(held) and isinstance(value, (ast.Name, ast.Attribute)):
+                names.add(last_name(value))  # `skip = self.skip`
+    entered = {id(frames[-1].function): frames[-1].function for frames in execution.entered}.values()
+    return _is_set(names, loop.node) or any(
+        isinstance(held, ast.Attribute) and held.attr in names and isinstance(value, ast.Constant) and not value.value
+        for function in entered
+        if not function.name.endswith("__init__")
+        for one in function.nodes_of(ast.Assign)
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        for held, value in paired(target, one.value)
+    )
+
+
+def _is_made_in(loader: Value | None, loop: OpenLoop, execution: Execution) -> bool:
+    """Whether a loop makes the loader that it reads: then it may go over data sets, and not over epochs."""
+    made = loader_of(loader)
+    return any(one.value is made and loop in one.loops for one in execution.events if made is not None)
+
+
+def _is_chosen_by_round(over: Value | None, loop: OpenLoop) -> bool:
+    """Whether a test of which round it is decides over what is read."""
+    return isinstance(over, OneOf) and any(_asks_round(test, loop) for test in over.tests)
+
+
+def _is_gone_round(loop: OpenLoop) -> bool:
+    """Whether a loop does not end with its first round."""
+    last = loop.node.body[-1] if isinstance(loop.node, (ast.For, ast.While)) else None
+    return last is not None and not isinstance(last, (ast.Break, ast.Return, ast.Raise))
 
 
 def _is_over(value: Value | None, skipped: Made) -> bool:

@@ -26,7 +26,7 @@ def trained_past_wrapper(execution: Execution) -> Iterator[tuple[Event, Event, E
                 continue
             past = next((one for one in events[at:] if one.name == "()" and is_part(one.owner, model)
                          and any(one.value is each for each in made) and not one.without_gradients), None)  # fmt: skip
-            if past is not None and not _is_evaluated(past, model, events):
+            if past is not None and not _is_evaluated(past, model, events) and not _is_chosen(past, model, events):
                 yield _from_outside(past, model), wrap, backward
                 break
 
@@ -36,6 +36,20 @@ def _is_evaluated(past: Event, model: Value, events: Sequence[Event]) -> bool:
     within = [one for one in events if one.function is past.frames[-1].function] if past.frames else []
     own = [one for one in within or events if one.name in (".eval", ".train") and _is_same(one.owner, model)]
     return bool(own) and all(one.name == ".eval" for one in own)
+
+
+def _is_chosen(past: Event, model: Value, events: Sequence[Event]) -> bool:
+    """Whether the same call in the same place goes to an object that has the model wrapped, and to another one instead.
+
+    `kind = Sharded if world > 1 else Plain; kind(model).train()` makes one of the two trainers.
+    """
+    for one in events:
+        wrapper = wrapper_of(one.owner) if one.name == "()" and one.node is past.node else None
+        if wrapper is not None and wrapper.argument(0, "module") is model:
+            apart = next((pair for pair in zip(past.frames, one.frames, strict=False) if pair[0] is not pair[1]), None)
+            if apart is not None and apart[0].call is apart[1].call:
+                return True
+    return False
 
 
 def _is_same(value: Value | None, model: Value) -> bool:

@@ -1,0 +1,16 @@
+#!/bin/bash
+set -euo pipefail
+
+attempt() {
+    local n=0 code
+    while [ "$n" -lt 5 ]; do
+        code=0
+        torchrun --standalone --nproc-per-node 8 train.py --resume latest 2>&1 | tee "log.$n" || code=$?
+        [ "$code" -eq 0 ] && return 0
+        n=$((n + 1))
+        sleep 60
+    done
+    return "$code"
+}
+
+attempt
