@@ -10,7 +10,14 @@ import sys
 import time
 
 from .. import part
-from ..function_hooks import divergences, forced_dropouts, heard_functions, repeated_draws, unreachable_targets
+from ..function_hooks import (
+    blank_targets,
+    divergences,
+    forced_dropouts,
+    heard_functions,
+    repeated_draws,
+    unreachable_targets,
+)
 from ..gradient_hooks import dropped_windows, foreign_gradients, kept_gradients, lost_passes, watched_gradient
 from ..imports import when_imported
 from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
@@ -23,7 +30,7 @@ from ..object_hooks import (
     numbered_names,
     rounded_averages,
 )
-from ..schedule_hooks import horizons, plateaus, resumed_schedules, swinging_rates, unused_schedules
+from ..schedule_hooks import horizons, plateaus, resumed_schedules, slow_schedules, swinging_rates, unused_schedules
 from ..torch_hooks import loaded_values, random_states, wrapped_models
 from ..torch_hooks.dynamo import leave_uncompiled
 from . import (
@@ -72,6 +79,7 @@ class Marks:
         self.divergences, self.dropouts = divergences.Divergences(self), forced_dropouts.ForcedDropouts(self)
         self.draws = repeated_draws.RepeatedDraws(self)
         self.targets = unreachable_targets.UnreachableTargets(self)
+        self.blanks = blank_targets.BlankTargets(self)
         self.untrained = untrained_states.UntrainedStates(self)
         parts = (
             self.modes, self.rates, kept_gradients.GradientWatch(self), lost_losses.LostLosses(self),
@@ -82,8 +90,9 @@ class Marks:
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
-            swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained,
+            swinging_rates.SwingingRates(self), self.draws, self.targets, self.blanks, self.untrained,
             dropped_windows.DroppedWindows(self), unused_schedules.UnusedSchedules(self),
+            slow_schedules.SlowSchedules(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -223,7 +232,7 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
-        unused_schedules,
+        unused_schedules, blank_targets, slow_schedules,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -244,6 +253,7 @@ def watch(agent, prints):
     when_imported(heard_functions.MODULE, lambda: divergences.watch(marks.divergences))
     when_imported(heard_functions.MODULE, lambda: forced_dropouts.watch(marks.dropouts))
     when_imported(heard_functions.MODULE, lambda: unreachable_targets.watch(marks.targets))
+    when_imported(heard_functions.MODULE, lambda: blank_targets.watch(marks.blanks))
     when_imported(repeated_draws.MODULE, lambda: repeated_draws.watch(marks.draws))
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))

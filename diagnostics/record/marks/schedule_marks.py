@@ -63,4 +63,18 @@ class ScheduleUnused:
     path: tuple[Frame, ...]  # of the optimizer's step
 
 
-ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleSlow:
+    """A scheduler that was stepped once for several steps of its optimizer, and ends behind the last of these."""
+
+    optimizer: int
+    step: int
+    rate: float
+    scheduler: str
+    stepped: int
+    horizon: int
+    made: tuple[Frame, ...]
+    path: tuple[Frame, ...]  # of the optimizer's step
+
+
+ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused | ScheduleSlow
