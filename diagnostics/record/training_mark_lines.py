@@ -121,7 +121,7 @@ def _loaded(value: Mapping[str, Any], homes: Homes) -> NothingLoaded:
         model=count_of(value.get("model")), root=text_of(value.get("root")), keys=count_of(value.get("keys")),
         given=tuple(text_of(one) for one in some_of(value.get("given"), MOST_TENSORS)),
         wanted=tuple(text_of(one) for one in some_of(value.get("wanted"), MOST_TENSORS)),
-        step=count_of(value.get("step")), path=frames_of(value.get("at"), homes),
+        step=count_of(value.get("step")), path=frames_of(value.get("at"), homes), fits=value.get("fits") is True,
     )  # fmt: skip
 
 

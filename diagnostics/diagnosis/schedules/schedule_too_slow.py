@@ -62,8 +62,8 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{mark.scheduler}{at} is made for {mark.horizon} steps and was stepped {mark.stepped} times in the first "
-        f"{mark.step} of {process.steps}: the rate, {mark.rate:g}, never leaves the beginning of its schedule",
+        title=f"{mark.scheduler}{at} is made for {mark.horizon} steps and was stepped {mark.stepped} times in "
+        f"the first {mark.step} of {process.steps}: its rate, {mark.rate:g}, never leaves the beginning",
         evidence=[
             Evidence(
                 source=f"{mark.scheduler} at optimizer step {mark.step}",
