@@ -181,8 +181,8 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, str]] = {
     "nothing taken out of the file": (
         checkpoint_not_loaded,
         job_of(NOT_TAKEN),
-        "Nothing was loaded into Net at train.py:1: it is given its own state back, and nothing of the 2 entries of the "
-        "file that fit it",
+        "Nothing was loaded into Net at train.py:1: it is given its own state back, and nothing of the 2 entries of "
+        "the file that fit it",
         "train.py:1",
     ),
     "an empty checkpoint": (

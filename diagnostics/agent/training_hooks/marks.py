@@ -20,7 +20,14 @@ from ..function_hooks import (
 )
 from ..gradient_hooks import dropped_windows, foreign_gradients, kept_gradients, lost_passes, watched_gradient
 from ..imports import when_imported
-from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
+from ..loss_graphs import (
+    constant_terms,
+    outer_weights,
+    saved_tensors,
+    spread_differences,
+    squashed_outputs,
+    target_weights,
+)
 from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, untrained_states, woken_parts
 from ..object_hooks import (
     grown_containers,
@@ -232,7 +239,7 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
-        unused_schedules, blank_targets, slow_schedules,
+        unused_schedules, blank_targets, slow_schedules, outer_weights,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
