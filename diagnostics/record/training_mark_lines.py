@@ -289,6 +289,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "blank-targets": _plain(loss_marks.BlankTargets),
     "dropped-windows": _plain(loss_marks.DroppedWindows, backward="backward_at"),
     "copy-is-stale": _plain(model_marks.CopyIsStale), "weights-untied": _plain(model_marks.WeightsUntied),
+    "batch-as-time": _plain(model_marks.BatchAsTime),
     "part-woken": _plain(model_marks.PartWoken), "plateau": _plain(schedule_marks.Plateau),
     "average-rounded": _plain(object_marks.AverageRounded, held="path"),
     "schedule-anew": _plain(schedule_marks.ScheduleAnew),

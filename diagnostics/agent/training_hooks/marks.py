@@ -28,7 +28,15 @@ from ..loss_graphs import (
     squashed_outputs,
     target_weights,
 )
-from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, untrained_states, woken_parts
+from ..model_hooks import (
+    batch_as_time,
+    judged_copies,
+    model_numbers,
+    module_modes,
+    shared_weights,
+    untrained_states,
+    woken_parts,
+)
 from ..object_hooks import (
     grown_containers,
     held_generators,
@@ -99,7 +107,7 @@ class Marks:
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
             swinging_rates.SwingingRates(self), self.draws, self.targets, self.blanks, self.untrained,
             dropped_windows.DroppedWindows(self), unused_schedules.UnusedSchedules(self),
-            slow_schedules.SlowSchedules(self),
+            slow_schedules.SlowSchedules(self), batch_as_time.BatchAsTime(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -239,7 +247,7 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
-        unused_schedules, blank_targets, slow_schedules, outer_weights,
+        unused_schedules, blank_targets, slow_schedules, outer_weights, batch_as_time,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
