@@ -11,6 +11,7 @@ import time
 
 from .. import part
 from ..function_hooks import (
+    batch_as_time,
     blank_targets,
     divergences,
     forced_dropouts,
@@ -28,15 +29,7 @@ from ..loss_graphs import (
     squashed_outputs,
     target_weights,
 )
-from ..model_hooks import (
-    batch_as_time,
-    judged_copies,
-    model_numbers,
-    module_modes,
-    shared_weights,
-    untrained_states,
-    woken_parts,
-)
+from ..model_hooks import judged_copies, model_numbers, module_modes, shared_weights, untrained_states, woken_parts
 from ..object_hooks import (
     grown_containers,
     held_generators,
