@@ -36,7 +36,7 @@ def learned_over_folds(execution: Execution) -> Iterator[tuple[Value, Event, Ope
             if id(model) in told or not _is_made_once(model, loop, one.loops[: one.loops.index(loop)], execution):
                 continue
             round_of = [each for each in execution.events if loop in each.loops]
-            if _is_evaluated(round_of) and not any(_makes_anew(each) for each in round_of):
+            if _is_evaluated(round_of) and not _is_made_anew(round_of, round_of.index(one)):
                 told.add(id(model))
                 yield model, one, loop
 
@@ -95,6 +95,21 @@ def _is_evaluated(round_of: Sequence[Event]) -> bool:
     return any(one.name == ".eval" or one.without_gradients for one in round_of)
 
 
-def _makes_anew(event: Event) -> bool:
-    """Whether an event may give a model other weights."""
-    return event.name in _MADE_ANEW or bool(_DRAWN_ANEW.search(event.name))
+def _is_made_anew(round_of: Sequence[Event], first: int) -> bool:
+    """Whether something in a round may give a model the weights that it began with; `first`: its first step."""
+    return any(
+        (one.name in _MADE_ANEW or bool(_DRAWN_ANEW.search(one.name))) and not _is_of_round(one, at, round_of, first)
+        for at, one in enumerate(round_of)
+    )
+
+
+def _is_of_round(event: Event, at: int, round_of: Sequence[Event], first: int) -> bool:
+    """Whether an event copies a state, or loads one that the round has taken or saved behind its first step."""
+    if event.name == "copy.deepcopy":
+        return any(isinstance(one, Made) and one.name == ".state_dict" for one in event.args)
+    if event.name != ".load_state_dict" or at < first:
+        return False
+    taken = {id(one.value) for one in round_of[first:at] if one.name == ".state_dict"}
+    saved = any(one.name == "torch.save" for one in round_of[first:at])
+    given = [one for value in event.args for one in sources(value)]
+    return any(id(one) in taken or (saved and isinstance(one, Made) and one.name == "torch.load") for one in given)

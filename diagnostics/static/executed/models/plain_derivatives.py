@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from diagnostics.static.execution.events import Event, Execution
-from diagnostics.static.execution.values import MOST_SEEN, Const, Instance, Made, Value, made_of, sources
+from diagnostics.static.execution.values import MOST_SEEN, Const, Instance, Made, Value, made_of, same, sources
 
 _GRAD, _BACKWARD = "torch.autograd.grad", "backward"
 _PRODUCTS = ("*", "/", "torch.mul", "torch.div")
@@ -78,10 +78,10 @@ def _measured(loss: Value | None, execution: Execution, wanted: Collection[int])
         if one.name == "()":
             waiting += _behind_call(one, measured, execution)
             continue
+        measured = measured or bool(_MEASURES.match(one.name)) or _is_square(one)
         if one.name in _PRODUCTS and not measured:
             waiting += [(each, False) for each in one.args if not _weighs(each, one.args)]
             continue
-        measured = measured or bool(_MEASURES.match(one.name))
         parts = [one.owner, *one.args] if one.name != "[]" else [one.owner]
         waiting += [(each, measured) for each in (*parts, *one.keywords.values())]
 
@@ -93,6 +93,10 @@ def _behind_call(call: Made, measured: bool, execution: Execution) -> list[tuple
         return [(inner, measured)] if isinstance(call.owner, Instance) and not any(map(_holds, call.args)) else []
     is_loss = isinstance(call.owner, Made) and bool(_MEASURES.match(call.owner.name))
     return [(each, True) for each in call.args] if is_loss else []
+
+
+def _is_square(product: Made) -> bool:
+    return product.name in _PRODUCTS and len(product.args) == 2 and same(product.args[0], product.args[1])
 
 
 def _weighs(value: Value, factors: Sequence[Value]) -> bool:
