@@ -78,6 +78,7 @@ ARROWS = {
     "diagnosis/launch": "diagnosis record d/job d/failures d/model d/launch s/launch_files",
     "diagnosis/kept_models": "diagnosis record/marks d/job d/replicas",
     "diagnosis/loading": "diagnosis record record/marks d/job d/exit_status d/replicas d/samples",
+    "diagnosis/losses": "diagnosis record/marks d/job d/replicas",
     "diagnosis/lies": (
         "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
     ),
@@ -376,7 +377,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
         "A4": {"devices", "checkpoints"},
         "A5": {"failures", "launch"},
         "A6": {"launch", "scripts", "signals"},
-        "D9": {"kept_models", "loading", "randomness", "schedules", "source", "training", "updates"},
+        "D9": {"kept_models", "loading", "losses", "randomness", "schedules", "source", "training", "updates"},
     }
 
 

@@ -121,7 +121,7 @@ def _loaded(value: Mapping[str, Any], homes: Homes) -> NothingLoaded:
         model=count_of(value.get("model")), root=text_of(value.get("root")), keys=count_of(value.get("keys")),
         given=tuple(text_of(one) for one in some_of(value.get("given"), MOST_TENSORS)),
         wanted=tuple(text_of(one) for one in some_of(value.get("wanted"), MOST_TENSORS)),
-        step=count_of(value.get("step")), path=frames_of(value.get("at"), homes),
+        step=count_of(value.get("step")), path=frames_of(value.get("at"), homes), fits=value.get("fits") is True,
     )  # fmt: skip
 
 
@@ -287,13 +287,16 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "foreign-gradients": _plain(loss_marks.ForeignGradients),
     "targets-unreachable": _plain(loss_marks.TargetsUnreachable),
     "frames-unheard": _plain(loss_marks.FramesUnheard),
+    "blank-targets": _plain(loss_marks.BlankTargets),
     "dropped-windows": _plain(loss_marks.DroppedWindows, backward="backward_at"),
     "copy-is-stale": _plain(model_marks.CopyIsStale), "weights-untied": _plain(model_marks.WeightsUntied),
+    "batch-as-time": _plain(model_marks.BatchAsTime),
     "part-woken": _plain(model_marks.PartWoken), "plateau": _plain(schedule_marks.Plateau),
     "average-rounded": _plain(object_marks.AverageRounded, held="path"),
     "restored-empty": _plain(schedule_marks.RestoredEmpty),
     "schedule-anew": _plain(schedule_marks.ScheduleAnew),
     "schedule-unused": _plain(schedule_marks.ScheduleUnused),
+    "schedule-slow": _plain(schedule_marks.ScheduleSlow),
     "rate-swings": _plain(run_marks.RateSwings),
     "dropout-in-eval": _plain(run_marks.DropoutInEval), "drawn-again": _plain(run_marks.DrawnAgain),
     "saved-untrained": _plain(model_marks.SavedUntrained),

@@ -135,6 +135,7 @@ class NothingLoaded:
     wanted: tuple[str, ...]
     step: int
     path: tuple[Frame, ...]
+    fits: bool = False  # a file that was read has the model's names, and the state none of its numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

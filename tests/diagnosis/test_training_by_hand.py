@@ -108,6 +108,7 @@ LEAF = LeafLosses(run=40, backwards=40, path=AT["backward"])
 LOADED = NothingLoaded(
     model=1, root="Net", keys=2, given=("module.a",), wanted=("a",), step=0, path=frames("train.py:1")
 )
+NOT_TAKEN = replace(LOADED, given=("a",), fits=True)
 SAVED = SavedFile(file="/job/last.pt", began_ns=10**9, ended_ns=2 * 10**9, empty=True, step=9, path=AT["eval"])
 
 FAULTS: dict[str, tuple[ModuleType, Job, str, str]] = {
@@ -175,6 +176,13 @@ FAULTS: dict[str, tuple[ModuleType, Job, str, str]] = {
         checkpoint_not_loaded,
         job_of(LOADED),
         "Nothing was loaded into Net at train.py:1: none of 2 names in the state is one of its own",
+        "train.py:1",
+    ),
+    "nothing taken out of the file": (
+        checkpoint_not_loaded,
+        job_of(NOT_TAKEN),
+        "Nothing was loaded into Net at train.py:1: it is given its own state back, and nothing of the 2 entries of "
+        "the file that fit it",
         "train.py:1",
     ),
     "an empty checkpoint": (

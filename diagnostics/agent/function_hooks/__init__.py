@@ -1,1 +1,1 @@
-"""Functions of torch's that see what they are given: a divergence, dropout outside of training, seeds, lengths."""
+"""What functions and layers of torch's are given: divergences, dropout outside of training, seeds, targets, shapes."""

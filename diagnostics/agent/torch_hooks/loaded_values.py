@@ -35,7 +35,7 @@ class LoadedValues:
         new = {}
         for parameter in module.parameters():
             self._kept.pop(id(parameter), None)  # of a load before
-            numbers = _numbers_of(parameter) if len(self._kept) + len(new) < MOST else None
+            numbers = numbers_of(parameter) if len(self._kept) + len(new) < MOST else None
             if numbers is not None and len(set(numbers)) > 1:
                 new[id(parameter)] = weakref.ref(parameter), numbers
         if new:
@@ -55,7 +55,7 @@ class LoadedValues:
         self._kept = {}
 
     def _compare(self):
-        pairs = [(before, _numbers_of(one)) for one, before in self._living()]
+        pairs = [(before, numbers_of(one)) for one, before in self._living()]
         pairs = [(before, now) for before, now in pairs if now is not None and len(now) == len(before)]
         changed = [
             (before, now) for before, now in pairs if sum(map(float.__ne__, before, now)) > OVERWRITTEN * len(now)
@@ -74,7 +74,7 @@ class LoadedValues:
         ]
 
 
-def _numbers_of(tensor):
+def numbers_of(tensor):
     """Returns some numbers of a tensor on the host, None of another one."""
     if tensor.numel() < LEAST_ELEMENTS or tensor_samples.why_not(tensor):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from statistics import median
 
+from ..loss_graphs.outer_weights import outer_behind
 from ..loss_graphs.spread_differences import spread_behind
 from ..loss_graphs.squashed_outputs import squashed_behind
 from ..loss_graphs.target_weights import weight_behind
@@ -46,13 +47,13 @@ class FollowedLosses(Part):
 
 
 class SpreadLosses(FollowedLosses):
-    """Looks whether a difference in the loss spreads predictions over the whole batch."""
+    """Looks whether a difference or a weight in the loss spreads predictions over the whole batch."""
 
     what = "loss-spread"
 
     def found(self, root, loss):
         """Returns the shapes of such a difference."""
-        found = spread_behind(root)
+        found = spread_behind(root) or outer_behind(root)
         if found is None:
             return None
         given, made, function = found

@@ -11,6 +11,8 @@ import time
 
 from .. import part
 from ..function_hooks import (
+    batch_as_time,
+    blank_targets,
     divergences,
     forced_dropouts,
     heard_functions,
@@ -20,7 +22,14 @@ from ..function_hooks import (
 )
 from ..gradient_hooks import dropped_windows, foreign_gradients, kept_gradients, lost_passes, watched_gradient
 from ..imports import when_imported
-from ..loss_graphs import constant_terms, saved_tensors, spread_differences, squashed_outputs, target_weights
+from ..loss_graphs import (
+    constant_terms,
+    outer_weights,
+    saved_tensors,
+    spread_differences,
+    squashed_outputs,
+    target_weights,
+)
 from ..model_hooks import (
     judged_copies,
     left_statistics,
@@ -43,6 +52,7 @@ from ..schedule_hooks import (
     horizons,
     plateaus,
     resumed_schedules,
+    slow_schedules,
     swinging_rates,
     unused_schedules,
 )
@@ -96,6 +106,7 @@ class Marks:
         self.draws = repeated_draws.RepeatedDraws(self)
         self.targets = unreachable_targets.UnreachableTargets(self)
         self.unheard = unheard_frames.UnheardFrames(self)
+        self.blanks = blank_targets.BlankTargets(self)
         self.untrained = untrained_states.UntrainedStates(self)
         self.statistics = left_statistics.LeftStatistics(self)
         parts = (
@@ -107,9 +118,10 @@ class Marks:
             followed_losses.SquashedLosses(self), judged_copies.JudgedCopies(self), self.shared,
             nan_steps.NanSteps(self), constant_losses.ConstantLosses(self), foreign_gradients.ForeignGradients(self),
             self.woken, self.plateaus, self.resumed, self.divergences, self.dropouts,
-            swinging_rates.SwingingRates(self), self.draws, self.targets, self.untrained, self.statistics,
-            self.unheard, self.empties, self.states,
+            swinging_rates.SwingingRates(self), self.draws, self.targets, self.blanks, self.untrained,
+            self.statistics, self.unheard, self.empties, self.states,
             dropped_windows.DroppedWindows(self), unused_schedules.UnusedSchedules(self),
+            slow_schedules.SlowSchedules(self), batch_as_time.BatchAsTime(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -248,7 +260,8 @@ def watch(agent, prints):
         model_numbers, shared_weights, constant_losses, constant_terms, foreign_gradients, woken_parts, module_modes,
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
-        unused_schedules, left_statistics, unheard_frames, empty_restores,
+        unused_schedules, left_statistics, unheard_frames, empty_restores, blank_targets, slow_schedules, outer_weights,
+        batch_as_time,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -271,6 +284,7 @@ def watch(agent, prints):
     when_imported(heard_functions.MODULE, lambda: unreachable_targets.watch(marks.targets))
     when_imported(heard_functions.MODULE, lambda: unheard_frames.watch_losses(marks.unheard))
     when_imported(unheard_frames.PACKS_IN, lambda: unheard_frames.watch_packing(marks.unheard))
+    when_imported(heard_functions.MODULE, lambda: blank_targets.watch(marks.blanks))
     when_imported(repeated_draws.MODULE, lambda: repeated_draws.watch(marks.draws))
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))

@@ -22,7 +22,8 @@ def watch(marks):
         try:
             marks.loads += function == LOAD
             if function == LOAD:
-                marks.read_names.read(result)
+                if not marks.steps:
+                    marks.read_names.read(result)
                 marks.resumed.read(result, file_of(args, kwargs), frame)
             if function == SAVE and not marks.broken:
                 content, file = args[0] if args else kwargs.get("obj"), file_of(args[1:], kwargs)

@@ -19,6 +19,11 @@ _TARGET = re.compile(
     r"|_(?:target|label|true|returns?)s?$|^(?:target|true|y)_",
     re.IGNORECASE,
 )
+_CHANCE = re.compile(r"log_?p|ratio|(?:^|_)prob|likelihood|(?:^|_)nll|picked|chosen", re.IGNORECASE)
+_WEIGHT = re.compile(
+    r"adv|gae|delta|gain|td_?err|td_?target|(?:^|_)(?:returns?|rewards?|values?|weights?|baseline|critic|targets?|w|g)$",
+    re.IGNORECASE,
+)
 _MEASURED = re.compile(r"square|abs|pow|\*\*|mean|relu|clamp|log")
 _WARNED = re.compile(
     r"(?<![^\s:])([^\s:]{1,400}\.py):(\d{1,7}): UserWarning: Using a target size \(torch\.Size\(\[(\d+)(?:, (1))?\]\)\)"
@@ -50,6 +55,35 @@ def compared_at(job: Job, process: JobProcess, function: str, around: tuple[Fram
                 frame = Frame(file=name, line=statement.lineno, function="")
                 found.append((score + here, -abs(frame.line - around[0].line) if here else 0, frame))
     return (max(found, key=lambda one: one[:2])[2],) if found else ()
+
+
+def weighed_at(job: Job, process: JobProcess, around: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Returns the line that makes the weights by a subtraction, and that which multiplies terms with them."""
+    found: list[tuple[int, int, Frame, str]] = []
+    sources = [(name, [one for one, _ in _statements(file.tree)]) for name, file in job_sources(job, process)]
+    for name, statements in sources:
+        here = bool(around) and name == around[0].file
+        for statement in statements:
+            frame = Frame(file=name, line=statement.lineno, function="")
+            apart = -abs(frame.line - around[0].line) if here else -(10**6)
+            for pair in _pairs(statement, (ast.Mult, ast.Div)):
+                for term, weight in (pair, pair[::-1]):
+                    score = 2 * bool(_CHANCE.search(term)) + bool(_WEIGHT.search(weight))
+                    if score and not _CHANCE.search(weight):
+                        found.append((score, apart, frame, weight))
+    if not found:
+        return ()
+    _, _, product, weight = max(found, key=lambda one: one[:2])
+    made = [
+        Frame(file=name, line=statement.lineno, function="")
+        for name, statements in sources
+        for statement in statements
+        if isinstance(statement, ast.Assign)
+        and any(_last(target) == weight for target in statement.targets)
+        and any(isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub) for one in ast.walk(statement.value))
+    ]
+    before = [one for one in made if one.file == product.file and one.line < product.line] or made
+    return (*before[:1], product)  # the first: what follows may make its mean 0
 
 
 def _statements(tree: ast.AST | None) -> Iterator[tuple[ast.stmt, str]]:
@@ -95,12 +129,7 @@ def _score(statement: ast.stmt, scope: str, function: str, losses: frozenset[str
 
 
 def _score_of_operands(statement: ast.stmt, scope: str, function: str) -> int:
-    kinds = (ast.Sub,) if function == SUBTRACTED else (ast.Mult, ast.Div)
-    pairs = [
-        [_last(side) for side in (node.left, node.right)]
-        for node in ast.walk(statement)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, kinds)
-    ]
+    pairs = _pairs(statement, (ast.Sub,) if function == SUBTRACTED else (ast.Mult, ast.Div))
     if not any(all(pair) for pair in pairs):
         return 0
     targets = any(_TARGET.search(one) for pair in pairs for one in pair if all(pair))
@@ -108,6 +137,15 @@ def _score_of_operands(statement: ast.stmt, scope: str, function: str) -> int:
     said = bool(_LOSS.search(f"{scope} {assigned}")) or any(_ERROR.search(one) for one in assigned.split())
     measured = bool(_MEASURED.search(ast.unparse(statement)))
     return 3 * targets + 2 * said + measured if targets or said else 0
+
+
+def _pairs(statement: ast.stmt, kinds: tuple[type[ast.operator], ...]) -> list[tuple[str, str]]:
+    """Returns the names on both sides of each such operation, "" for a side without one."""
+    return [
+        (_last(node.left), _last(node.right))
+        for node in ast.walk(statement)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, kinds)
+    ]
 
 
 def _is_stored(node: ast.Name) -> bool:

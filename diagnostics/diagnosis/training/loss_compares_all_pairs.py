@@ -2,7 +2,9 @@
 
 What it does: follows the graph behind the loss at a few backward passes. Where what a layer gave as one column (or one
 column of it, as gather() picks it) is spread to a square as large as the batch by a difference (`-`, mse_loss, l1_loss,
-smooth_l1_loss, huber_loss) or a product with a row, the targets were one row. torch warns of some of these itself.
+smooth_l1_loss, huber_loss) or a product with a row, the targets were one row. torch warns of some of these itself. So
+it is where terms of shape (32,), as log-probabilities are, are multiplied by (32, 1), or by what a row minus a column
+gave: an advantage of (32, 32).
 
 Why it matters: each prediction is pulled to all targets of the batch, and the model learns their mean. The loss falls
 to the variance of the targets and stays there. Left alone: pairs that the program asks for itself (`x[:, None]`,
@@ -24,7 +26,7 @@ import re
 from diagnostics.core.findings import Confidence, Evidence
 from diagnostics.diagnosis.mark_match import latest, nearest, training_match
 from diagnostics.diagnosis.signature import AppliesTo, Match
-from diagnostics.diagnosis.training.compared_lines import compared_at, warned_at
+from diagnostics.diagnosis.training.compared_lines import MULTIPLIED, compared_at, warned_at, weighed_at
 from diagnostics.dynamic.job.job import Job
 from diagnostics.dynamic.replicas.source_lines import own
 from diagnostics.record.training_marks import LossSpread
@@ -48,7 +50,9 @@ def match(job: Job) -> Match | None:
     mark, backward = first.mark, own(first.process, first.mark.path)
     given, made = (", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") for shape in (mark.given, mark.made))
     warned = next((at for one in found for at in own(one.process, warned_at(one.process))), None)
-    computed = (warned,) if warned is not None else compared_at(job, first.process, mark.function, backward)
+    weighed = mark.function in MULTIPLIED and len(mark.given) == 1
+    computed = (warned,) if warned is not None else compared_at(job, first.process, mark.function, backward)[:1]
+    computed = (weighed_at(job, first.process, backward) if weighed else ()) or computed
     called = nearest(job, first.process, _CALLED, backward)
     return training_match(
         job,
@@ -56,11 +60,14 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"The loss compares each prediction with each target of the batch: predictions of shape ({given}) are "
+        title=f"The loss weighs each sample with the weights of all samples of the batch: terms of shape ({given}) are "
+        f"spread to ({made}) by a product, in {mark.run} look{'s' * (mark.run > 1)} at its graph"
+        if weighed
+        else f"The loss compares each prediction with each target of the batch: predictions of shape ({given}) are "
         f"spread to ({made}), in {mark.run} look{'s' * (mark.run > 1)} at its graph",
         evidence=[
             Evidence(
-                source="the graph behind the loss: what a layer gave, and what the targets made of it",
+                source="the graph behind the loss: what was computed of each sample, and what it became",
                 observed=f"({given}) and ({made})",
                 expected=f"({given}) twice",
             ),
@@ -70,8 +77,11 @@ def match(job: Job) -> Match | None:
                 else []
             ),
         ],
-        fix="give predictions and targets one shape before they are compared: prediction.squeeze(1), or "
+        fix="give both sides one shape before they are subtracted or multiplied: returns - values.squeeze(1), which "
+        "has one weight for each term"
+        if weighed
+        else "give predictions and targets one shape before they are compared: prediction.squeeze(1), or "
         "target.unsqueeze(1)",
-        places=(*computed[:1], *called[:1], *backward[:1]),
+        places=(*computed, *called[:1], *backward[:1]),
         confidence=Confidence.LIKELY,
     )

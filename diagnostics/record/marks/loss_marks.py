@@ -96,6 +96,17 @@ class FramesUnheard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BlankTargets:
+    """CTC losses of a training whose targets hold the number of the blank."""
+
+    calls: int  # that were looked at
+    labels: int
+    blanks: int  # of them
+    blank: int
+    path: tuple[Frame, ...]  # of the latest call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedWindows:
     """Backward passes that were cleared away after equally many each time, fewer than a step takes."""
 
@@ -118,5 +129,6 @@ LossMark = (
     | ForeignGradients
     | TargetsUnreachable
     | FramesUnheard
+    | BlankTargets
     | DroppedWindows
 )

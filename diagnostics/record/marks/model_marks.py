@@ -85,4 +85,19 @@ class StatisticsLeft:
     path: tuple[Frame, ...]  # of the save
 
 
-ModelMark = PartWoken | CopyIsStale | CopyLacksStatistics | WeightsUntied | SavedUntrained | StatisticsLeft
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchAsTime:
+    """A layer without batch_first: the model gives one row for each of its first dimension, nothing of the second."""
+
+    run: int  # looks so far that saw it
+    layer: str  # its class
+    rows: int
+    steps: int
+    given: str  # shape
+    picked: bool  # one step of the second dimension is taken
+    path: tuple[Frame, ...]  # of the layer's call
+
+
+ModelMark = (
+    PartWoken | CopyIsStale | CopyLacksStatistics | WeightsUntied | SavedUntrained | StatisticsLeft | BatchAsTime
+)

@@ -75,4 +75,18 @@ class RestoredEmpty:
     path: tuple[Frame, ...]  # where the state was loaded
 
 
-ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused | RestoredEmpty
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleSlow:
+    """A scheduler that was stepped once for several steps of its optimizer, and ends behind the last of these."""
+
+    optimizer: int
+    step: int
+    rate: float
+    scheduler: str
+    stepped: int
+    horizon: int
+    made: tuple[Frame, ...]
+    path: tuple[Frame, ...]  # of the optimizer's step
+
+
+ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused | RestoredEmpty | ScheduleSlow

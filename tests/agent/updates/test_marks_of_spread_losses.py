@@ -98,7 +98,60 @@ def test_a_column_that_meets_a_row_is_marked_with_its_function(watch_warm, how: 
     assert all(one.path for one in marks)
 
 
+ADVANTAGES = """
+    critic = nn.Linear(4, 1)
+    def kept(): return torch.distributions.Categorical(logits=pi(x)).log_prob(action[:, 0])
+"""
+WEIGHED = {
+    "an advantage of a row and a column": """
+    train(lambda: -(kept() * (y - critic(x).detach())).mean() + 0.5 * (critic(x).squeeze(1) - y).pow(2).mean())
+""",
+    "a normalised advantage, clipped as PPO does": """
+    def loss():
+        gain = (y - critic(x).detach()); gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+        ratio = (kept() - w).exp()
+        return -torch.min(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean()
+    train(loss)
+""",
+    "a weight that is a column": """
+    train(lambda: -0.5 * (kept() * critic(x).detach()).sum() / 8)
+""",
+    "a gaussian policy": """
+    def loss():
+        mean = two(x); log_prob = torch.distributions.Normal(mean, 1.0).log_prob(torch.ones(8, 2)).sum(-1)
+        return -(log_prob * (y + 0.9 * critic(x).detach() - critic(x).detach())).mean()
+    train(loss)
+""",
+}
+
+
+@pytest.mark.parametrize("how", WEIGHED)
+def test_terms_that_meet_the_weights_of_all_samples_are_marked(watch_warm, how: str) -> None:
+    marks = _marks(watch_warm, ADVANTAGES + WEIGHED[how])
+    assert len(marks) >= 2
+    assert {(one.given, one.made, one.function) for one in marks} == {((8,), (8, 8), "MulBackward0")}
+
+
 MEANT = {
+    "a weight for each term": ADVANTAGES
+    + """
+    def loss():
+        gain = y - critic(x).detach().squeeze(1)
+        return -(kept() * gain).mean() - (kept()[:, None] * gain[:, None]).mean() - (
+            two(x).log_softmax(-1) * gain[:, None]).mean()
+    train(loss)
+""",
+    "gains of all steps that follow": ADVANTAGES
+    + """
+    later = torch.ones(8, 8).tril() * y[:, None]
+    train(lambda: -(kept() * later).sum() / 8)
+""",
+    "a kernel of places, a table of its own, a term that is no mean": ADVANTAGES
+    + """
+    place = torch.arange(8.0); table = torch.randn(8, 8)
+    train(lambda: (kept() * (place - place[:, None])).mean() + (kept() * table).mean()
+        + (kept() * (y - w[:, None])).exp().mean() + (kept()[:, None] * w).mean())
+""",
     "columns against columns, rows against rows": """
     def loss():
         v = net(x); row = v.squeeze(1); e = y[:, None] - v

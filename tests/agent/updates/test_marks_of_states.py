@@ -145,5 +145,79 @@ def test_a_file_of_which_the_program_took_nothing_is_marked_and_one_that_is_take
     assert (mark.root, mark.keys, mark.given[0], mark.wanted[0]) == ("Sequential", 4, "module.0.weight", "0.weight")
 
 
+TAKES_NOTHING = {
+    "looked up in an empty dict": """
+    found, own = {}, model.state_dict()
+    for name, one in torch.load("pre.pt")["net"].items():
+        if name in found:
+            found[name] = one
+    own.update(found)
+    model.load_state_dict(own)
+""",
+    "chosen and not put in": """
+    own = model.state_dict()
+    chosen = fitting(torch.load("pre.pt")["net"], own)
+    model.load_state_dict(own, strict=False)
+""",
+    "put into another copy": """
+    own = {name: one for name, one in model.state_dict().items()}
+    dict(own).update(torch.load("pre.pt")["net"])
+    model.load_state_dict(own)
+""",
+}
+TAKES_ITS_OWN = {
+    "copied in place": """
+    own = model.state_dict()
+    for name, one in torch.load("pre.pt")["net"].items(): own[name].copy_(one)
+    model.load_state_dict(own)
+""",
+    "all but the head": """
+    own = model.state_dict()
+    own.update({name: one for name, one in torch.load("pre.pt")["net"].items() if name.startswith("0")})
+    model.load_state_dict(own)
+""",
+    "loaded before": """
+    model.load_state_dict(torch.load("pre.pt")["net"])
+    model.load_state_dict(model.state_dict())
+""",
+    "of other shapes": """
+    torch.save({name: one.new_ones(7, 3).normal_() for name, one in model.state_dict().items()}, "other.pt")
+    own = model.state_dict()
+    own.update({name: one for name, one in torch.load("other.pt").items() if one.shape == own[name].shape})
+    model.load_state_dict(own)
+""",
+    "of other things": """
+    torch.save({name: torch.randn(4, 4) for name in ("mean", "std", "grid")}, "units.pt")
+    torch.load("units.pt")
+    model.load_state_dict(model.state_dict())
+""",
+    "loaded later": """
+    state = torch.load("pre.pt")["net"]
+    model.load_state_dict(model.state_dict())
+    model.load_state_dict(state)
+""",
+}
+WIDE = """
+    def built(): return nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))
+    model = built()
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    def train(count=5):
+        for _ in range(count):
+            optimizer.zero_grad(); model(torch.randn(8, 8)).mean().backward(); optimizer.step()
+    torch.save({"epoch": 3, "net": built().state_dict()}, "pre.pt")
+"""
+
+
+@pytest.mark.parametrize("how", TAKES_NOTHING)
+def test_a_file_that_fits_and_of_which_no_number_is_in_the_state_is_marked(watch_warm, how: str) -> None:
+    (mark,) = _marks(watch_warm, WIDE + TAKES_NOTHING[how] + "    train()\n", NothingLoaded)
+    assert (mark.root, mark.keys, mark.given[0], mark.fits) == ("Sequential", 4, "0.weight", True)
+
+
+@pytest.mark.parametrize("how", TAKES_ITS_OWN)
+def test_a_state_that_has_the_numbers_of_the_file_or_fits_no_file_is_not_marked(watch_warm, how: str) -> None:
+    assert _marks(watch_warm, WIDE + TAKES_ITS_OWN[how] + "    train()\n", NothingLoaded) == ()
+
+
 def test_a_file_of_which_something_is_taken_in_the_end_is_not_marked(watch_warm) -> None:
     assert _marks(watch_warm, FOUND, NothingLoaded) == ()

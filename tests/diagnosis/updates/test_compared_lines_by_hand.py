@@ -81,3 +81,38 @@ def test_without_a_line_that_looks_like_it_backward_is_told(tmp_path: Path) -> N
     found = told(tmp_path, replace(SEEN, function="DivBackward0", path=frames("train.py:9")))
     assert found is not None
     assert "train.py:9" in found.locations
+
+
+POLICY = {
+    """\
+def update(dist, actions, targets, values):
+    advantage = targets - values.detach()
+    advantage = (advantage - advantage.mean()) / advantage.std()
+    policy_loss = -(dist.log_prob(actions) * advantage).mean()
+    policy_loss.backward()
+""": ("train.py:2", "train.py:4"),
+    """\
+class Agent:
+    def learn(self, memory):
+        td_error = memory.rewards + 0.9 * memory.after - self.critic(memory.states)
+        ratio = torch.exp(self.log_probs() - memory.log_probs)
+        first, second = ratio * td_error, ratio.clamp(0.8, 1.2) * td_error
+        (-torch.min(first, second).mean()).backward()
+""": ("train.py:3", "train.py:5"),
+    """\
+scale = width * height
+for state, action, G in memory:
+    loss = (-policy.log_prob(action) * G.returns).sum()
+    loss.backward()
+""": ("train.py:3",),
+}
+
+
+@pytest.mark.parametrize("text", POLICY)
+def test_weights_of_all_samples_are_told_where_they_are_made_and_multiplied(tmp_path: Path, text: str) -> None:
+    mark = replace(SEEN, given=(32,), function="MulBackward0", path=frames(f"{tmp_path}/train.py:5"))
+    process = a_process(100, agent=agent(steps=60), prints=ParameterPrints(marks=(mark,)), cwd=str(tmp_path))
+    found = loss_compares_all_pairs.match(a_job(process, code=0, cwd=tmp_path, files={"train.py": text}))
+    assert found is not None
+    assert found.locations[: len(POLICY[text])] == POLICY[text]
+    assert found.finding.title.startswith("The loss weighs each sample with the weights of all samples of the batch")
