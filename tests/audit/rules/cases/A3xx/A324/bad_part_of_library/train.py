@@ -1,0 +1,26 @@
+"""A part of torchvision's model is frozen by a function, before the epochs."""
+
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torchvision.models import resnet50
+
+
+def freeze(module):
+    for parameter in module.parameters():
+        parameter.requires_grad = False
+    module.eval()
+
+
+def main(loader, epochs):
+    net = resnet50(weights="DEFAULT")
+    freeze(net.layer1)
+    freeze(net.layer2)
+    model = DDP(net.cuda())
+    optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.01)
+    for epoch in range(epochs):
+        model.train()
+        for images, labels in loader:
+            nn.functional.cross_entropy(model(images), labels).backward()
+            optimizer.step()
+            optimizer.zero_grad()
