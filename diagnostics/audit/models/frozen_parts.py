@@ -94,7 +94,7 @@ def _parts(
 
 
 def _listed(value: ast.expr, function: Function, project: Project) -> Iterator[tuple[ast.Attribute, Function]]:
-    """Yields the attributes that a loop goes over: `[self.stem, *self.layers]`, `self.parts(name)`, `net.children()`."""
+    """Yields the attributes a loop goes over: `[self.stem, *self.layers]`, `self.parts(name)`, `net.children()`."""
     called = [one.func for one in walk(value) if isinstance(one, ast.Call)]
     for node in walk(value):
         if isinstance(node, ast.Attribute) and node not in called and isinstance(node.value, ast.Name):
