@@ -59,7 +59,7 @@ _Part = tuple[ast.expr, Function]  # an expression, and where it stands
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the choices that "10" before "9" leads astray."""
-    written = _written(project)
+    written, padded = _written(project)
     for call, function in project.calls_in(file) if not file.is_test else ():
         listed = _sorts(call, function, project)
         if listed is not None and (bare := _bare(listed, call, function, project)) is not None:
@@ -68,7 +68,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         if listed is None or not _goes_by_text(call, function, project):
             continue
-        asked = [one + mark for one in _prefixes(listed, project) for mark in ("", *_MARKS)]  # "step": "step_" as well
+        known = [one for one in _prefixes(listed, project) if one not in padded]
+        asked = [one + mark for one in known for mark in ("", *_MARKS)]  # "step": "step_" as well
         prefix = next((one for one in asked if one in written), None)
         if prefix is None or not _is_chosen_from(call, function, project):
             continue
@@ -204,8 +205,8 @@ def _prefixes(listed: list[_Part], project: Project) -> Iterator[str]:
 
 
 @per_project
-def _written(project: Project) -> dict[str, tuple[ast.AST, Function]]:
-    """Returns the prefixes behind which names get a number of any width, without those that are padded somewhere."""
+def _written(project: Project) -> tuple[dict[str, tuple[ast.AST, Function]], frozenset[str]]:
+    """Returns the prefixes behind which names get a number of any width, and those that are padded somewhere."""
     found: dict[str, tuple[ast.AST, Function]] = {}
     padded: set[str] = set()
     for function in project.functions:
@@ -215,7 +216,7 @@ def _written(project: Project) -> dict[str, tuple[ast.AST, Function]]:
                     padded.add(prefix)
                 else:
                     found.setdefault(prefix, (node, function))
-    return {prefix: place for prefix, place in found.items() if prefix not in padded}
+    return {prefix: place for prefix, place in found.items() if prefix not in padded}, frozenset(padded)
 
 
 def _numbered(node: ast.AST, function: Function, project: Project) -> Iterator[tuple[str, bool]]:

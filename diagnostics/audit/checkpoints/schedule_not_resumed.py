@@ -209,11 +209,12 @@ def _handed_over(
     """Returns where functions that are given a schedule step it, None where they do more with it, or are unknown."""
     if isinstance(outer, ast.keyword):
         outer = project.file_with(function).parents.get(outer)
-    targets = project.targets(outer, function) if isinstance(outer, ast.Call) and depth else ()
+    if not isinstance(outer, ast.Call) or not depth:
+        return None
     found = None
-    for target in targets if isinstance(outer, ast.Call) else ():
+    for target in project.targets(outer, function):
         name = next((key for key, value in given(outer, target.parameters[target.implied :]) if value is node), "")
-        found = _only_stepped(name, target, project, depth - 1) if name and last_name(outer.func) else None
+        found = _only_stepped(name, target, project, depth - 1) if name else None
         if found is None or target.name.endswith("__init__"):
             return None
     return found

@@ -120,7 +120,9 @@ def _is_last(node: ast.AST, function: Function, project: Project) -> bool:
     outer = parents.get(node)
     while outer is not None and outer is not function.syntax:
         if isinstance(outer, ast.If):
-            alternatives = outer.test.values if _is_or(outer.test) else [outer.test]
+            test = outer.test
+            either = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
+            alternatives = test.values if isinstance(test, ast.BoolOp) and either else [test]
             if _OF_A_FAILURE.search(ast.unparse(outer.test)):
                 return True
             if all(_LAST.search(ast.unparse(one)) for one in alternatives):
@@ -129,10 +131,6 @@ def _is_last(node: ast.AST, function: Function, project: Project) -> bool:
                 return True
         node, outer = outer, parents.get(outer)
     return False
-
-
-def _is_or(test: ast.expr) -> bool:
-    return isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)
 
 
 def _trains_on(

@@ -89,8 +89,10 @@ def _parts(
         if value.id in function.parameters:
             for given, caller in project.arguments(value.id, function):
                 yield from _parts(given, caller, project, depth - 1)
-        elif len(made := function.assigned.get(value.id, ())) == 1 and isinstance(made[0], (ast.Attribute, ast.Name)):
-            yield from _parts(made[0], function, project, depth - 1)
+        else:
+            made = list(function.assigned.get(value.id, ()))
+            if len(made) == 1 and isinstance(made[0], (ast.Attribute, ast.Name)):
+                yield from _parts(made[0], function, project, depth - 1)
 
 
 def _listed(value: ast.expr, function: Function, project: Project) -> Iterator[tuple[ast.Attribute, Function]]:
