@@ -46,7 +46,8 @@ RUN_CLASS, RUN_WHEN = "wrong-schedule", "resumed"
 WORDS = ("lr_scheduler", "get_scheduler", "get_cosine_schedule_with_warmup", "get_linear_schedule_with_warmup")
 CHECKLIST = "the schedule is part of the checkpoint"
 _HOME = "torch.optim.lr_scheduler."
-_LEFT = frozenset(["ReduceLROnPlateau"])  # it goes by what is measured, and the optimizer's rate comes back
+# They go on from the rate that comes back with the optimizer: by what is measured, by the same factor in each step.
+_LEFT = frozenset(["ReduceLROnPlateau", "ExponentialLR"])
 _ASKS = frozenset(["get_last_lr", "get_lr", "optimizer", "base_lrs", "_last_lr", "print_lr"])
 _GOES_ON = re.compile(r"start|resum|last_epoch|offset|global_step|completed|initial|done|restor|state", re.IGNORECASE)
 _BY_NAME = frozenset(["vars", "locals", "globals"])
@@ -89,8 +90,14 @@ def _is_schedule(call: ast.Call, function: Function, project: Project) -> bool:
     name = project.name(call.func, function)
     last = name.rpartition(".")[2]
     if name.startswith(_HOME):
-        return last not in _LEFT
+        return last not in _LEFT and not (last == "StepLR" and _is_one(call))
     return name.startswith("transformers.") and last.startswith("get_") and "schedule" in last
+
+
+def _is_one(call: ast.Call) -> bool:
+    """Whether a StepLR takes its factor in each step, as ExponentialLR does."""
+    sizes = [*call.args[1:2], *(one.value for one in call.keywords if one.arg == "step_size")]
+    return any(isinstance(one, ast.Constant) and one.value == 1 for one in sizes)
 
 
 def _is_told_where(call: ast.Call, function: Function) -> bool:

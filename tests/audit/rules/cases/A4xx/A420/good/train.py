@@ -113,3 +113,16 @@ def begun_anew(model, loader, epochs, path):
     for _ in range(epochs):
         train(model, loader, optimizer)
         scheduler.step()
+
+
+def by_the_same_factor(model, loader, epochs, path):
+    """The rate that comes back with the optimizer is all that they go by."""
+    optimizer = torch.optim.AdamW(model.parameters())
+    scheduler = lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.7)
+    slower = lr_scheduler.ExponentialLR(optimizer, 0.99)
+    state = torch.load(path)
+    optimizer.load_state_dict(state["optimizer"])
+    for _ in range(state["epoch"], epochs):
+        train(model, loader, optimizer)
+        scheduler.step()
+        slower.step()
