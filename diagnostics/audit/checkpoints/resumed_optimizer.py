@@ -18,7 +18,7 @@ _DEPTH = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoredOptimizer:
     """`node` restores the state, in `where`; `inside` is the function that reads the checkpoint."""
 
     node: ast.Call
@@ -26,7 +26,7 @@ class Restored:
     inside: Function
 
 
-def restored(optimizer: str, function: Function, project: Project, depth: int = _DEPTH) -> Restored | None:
+def restored(optimizer: str, function: Function, project: Project, depth: int = _DEPTH) -> RestoredOptimizer | None:
     """Returns where the state of what a function calls `optimizer` comes back."""
     scopes = [function]
     if optimizer.startswith("self."):
@@ -35,14 +35,14 @@ def restored(optimizer: str, function: Function, project: Project, depth: int = 
     for scope in scopes:
         for call in (one for one in scope.nodes_of(ast.Call) if isinstance(one, ast.Call)):
             if _is_load_of(call, optimizer):
-                return Restored(call, scope, scope)
+                return RestoredOptimizer(call, scope, scope)
             found = next(_by_others(call, optimizer, scope, project, depth), None)
             if found is not None:
                 return found
     return None
 
 
-def names_position(state: Restored, project: Project) -> bool:
+def names_position(state: RestoredOptimizer, project: Project) -> bool:
     """Whether the number of an epoch or a step is read out of a checkpoint as well: the run goes on from there."""
     scopes = [state.inside, state.where]
     return any(_POSITION.search(key) for one in scopes for key in _keys(one, project))
@@ -64,7 +64,9 @@ def _is_load_of(call: ast.Call, name: str) -> bool:
     return last_name(call.func) == "load_state_dict" and ast.unparse(call.func) == f"{name}.load_state_dict"
 
 
-def _by_others(call: ast.Call, optimizer: str, function: Function, project: Project, depth: int) -> Iterator[Restored]:
+def _by_others(
+    call: ast.Call, optimizer: str, function: Function, project: Project, depth: int
+) -> Iterator[RestoredOptimizer]:
     """Yields where what a call gives its optimizer to restores it."""
     passed = [*call.args, *(one.value for one in call.keywords)]
     direct = any(ast.unparse(one) == optimizer for one in passed if isinstance(one, (ast.Name, ast.Attribute)))
@@ -72,18 +74,18 @@ def _by_others(call: ast.Call, optimizer: str, function: Function, project: Proj
     if not direct and not parts:
         return
     if parts and _LOADS.search(last_name(call.func)):
-        yield Restored(call, function, function)
+        yield RestoredOptimizer(call, function, function)
     for target in project.targets(call, function) if depth else ():
         names = [key for key, value in given(call, target.parameters[target.implied :])
                  if ast.unparse(value) == optimizer]  # fmt: skip
         for name in names:
             found = restored(name, target, project, depth - 1)
             if found is not None:
-                yield Restored(call, function, found.inside)
+                yield RestoredOptimizer(call, function, found.inside)
     for kind in project.kinds(call, function) if parts else ():
         for method in (project.method(kind, name) for name in ("load_state_dict", "load", "restore")):
             if method is not None and _loads_each(method):
-                yield Restored(call, function, method)
+                yield RestoredOptimizer(call, function, method)
 
 
 def _is_part(value: ast.expr, optimizer: str, function: Function) -> bool:

@@ -28,7 +28,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.checkpoints.resumed_optimizer import Restored, names_position, restored
+from diagnostics.audit.checkpoints.resumed_optimizer import RestoredOptimizer, names_position, restored
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
@@ -70,7 +70,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _found(
-    file: ProjectFile, made: ast.Call, state: Restored, stepped: tuple[ast.Call, Function], project: Project
+    file: ProjectFile, made: ast.Call, state: RestoredOptimizer, stepped: tuple[ast.Call, Function], project: Project
 ) -> Violation:
     return violation(
         file,

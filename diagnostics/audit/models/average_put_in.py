@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.static.ordering.traced_calls import is_optimizer
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.object_kinds import given
@@ -182,6 +181,7 @@ def _is_trained(name: str, loop: ast.For | ast.While, function: Function, projec
     scopes = [one for one in project.functions_in(function.source) if one is function or (owner and one.owner is owner)]
     for scope in scopes:
         for one in _calls(scope):
-            if is_optimizer(project.name(one.func, scope)) and f"{name}.parameters()" in ast.unparse(one):
+            made = project.name(one.func, scope).startswith("torch.optim.")
+            if made and f"{name}.parameters()" in ast.unparse(one):
                 return True
     return False

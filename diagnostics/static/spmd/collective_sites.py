@@ -13,7 +13,6 @@ from enum import StrEnum
 from functools import cached_property
 
 from diagnostics.agent.shared import operations
-from diagnostics.static.autograd.local_gradients import is_kept_local
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.declared_versions import DeclaredVersions
 from diagnostics.static.program.distributed_names import RECORDED
@@ -21,7 +20,7 @@ from diagnostics.static.program.functions import Function, default_of, is_genera
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.constant_arguments import may_run
 from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, OLD_NAMES, LibraryCall
-from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes
+from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes, is_kept_local
 from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
