@@ -34,7 +34,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from diagnostics.audit.models.average_put_in import BACK, KEEPS, written_over
+from diagnostics.audit.models.average_put_in import BACK, KEEPS, SWAPS, has_way_back, written_over
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.functions import Function
@@ -47,7 +47,7 @@ CODE = "A330"
 NAME = "average-left-in-model"
 SEVERITY = Severity.WARNING
 RUN_CLASS = "state-not-kept"
-WORDS = ("copy_to", "apply_shadow", "apply_average", "swap_in", "load_state_dict")
+WORDS = ("copy_to", *SWAPS, "load_state_dict")
 CHECKLIST = "an average that was put into the model for a validation is taken out again"
 _DEPTH = 2
 
@@ -80,7 +80,7 @@ def _puts_in(call: ast.Call, function: Function, project: Project) -> bool:
     if not isinstance(call.func, ast.Attribute) or call.func.attr not in WORDS[:-1]:
         return False
     if call.func.attr != "copy_to":
-        return _has_way_back(call, function, project)
+        return has_way_back(call, function, project)
     receiver = ast.unparse(call.func.value)
     return any(
         isinstance(one, ast.Call)
@@ -90,15 +90,6 @@ def _puts_in(call: ast.Call, function: Function, project: Project) -> bool:
         and one.lineno <= call.lineno
         for one in function.nodes_of(ast.Call)
     )
-
-
-def _has_way_back(call: ast.Call, function: Function, project: Project) -> bool:
-    """Whether the class of what is called defines a method that undoes it."""
-    for one in project.targets(call, function):
-        outer = project.file_with(one).parents.get(one.syntax)
-        if isinstance(outer, ast.ClassDef) and any(getattr(each, "name", "") in BACK[:-1] for each in outer.body):
-            return True
-    return False
 
 
 def _loads(function: Function) -> bool:

@@ -18,6 +18,7 @@ BACK = (
     "restore", "restore_original", "restore_weights", "swap_out", "unapply", "put_back", "swap",
     "average_parameters", "load_state_dict",
 )  # fmt: skip
+SWAPS = ("apply_shadow", "apply_average", "swap_in")  # of classes that keep the weights themselves, for their way back
 _AVERAGE = re.compile(r"ema(?:$|[^a-z])|EMA|Ema|averag|shadow|swa_", re.IGNORECASE)
 _KEPT_BY_HAND = frozenset(["clone", "deepcopy"])
 _EVALUATES = re.compile(r"eval|valid|sample|preview|generate|infer|visuali|test|log_image", re.IGNORECASE)
@@ -41,6 +42,8 @@ def _target(call: ast.Call, function: Function, project: Project) -> ast.expr | 
     if not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
         return None
     value = call.args[0]
+    if call.func.attr in SWAPS:
+        return value if has_way_back(call, function, project) else None
     if call.func.attr == "copy_to":
         kinds = project.kinds(call.func.value, function)
         named = " ".join([ast.unparse(call.func.value), *(one.name for one in kinds)])
@@ -50,6 +53,15 @@ def _target(call: ast.Call, function: Function, project: Project) -> ast.expr | 
         if value.func.attr == "state_dict" and _AVERAGE.search(of) and not _AVERAGE.search(into):
             return call.func.value
     return None
+
+
+def has_way_back(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether the class of what is called defines a method that undoes it."""
+    for one in project.targets(call, function):
+        outer = project.file_with(one).parents.get(one.syntax)
+        if isinstance(outer, ast.ClassDef) and any(getattr(each, "name", "") in BACK[:-1] for each in outer.body):
+            return True
+    return False
 
 
 def _evaluates_behind(call: ast.Call, function: Function, project: Project) -> bool:
@@ -93,7 +105,8 @@ def _is_kept(call: ast.Call, function: Function, project: Project) -> bool:
         return True
     loop = innermost_loop(call, function, project.file_with(function))
     round_of = [one for one in walk(loop) if isinstance(one, ast.Call)] if loop is not None else _calls(function)
-    inside = [one for target in project.targets(call, function) for one in _calls(target)]
+    swaps = call.func.attr in SWAPS if isinstance(call.func, ast.Attribute) else False
+    inside = [one for target in project.targets(call, function) if not swaps for one in _calls(target)]
     by_name = (*KEEPS[:2], *BACK, *_KEPT_BY_HAND)
     if any(last_name(one.func) in by_name for one in (*round_of, *inside) if one is not call):
         return True
@@ -108,7 +121,7 @@ def _puts_back(call: ast.Call, function: Function, project: Project) -> bool:
     """Whether what is called does nothing but put the trained weights back."""
     for one in project.targets(call, function):
         names = {last_name(inner.func) for inner in _calls(one)}
-        if names & {*BACK} and not names & {"copy_to", *KEEPS}:
+        if names & {*BACK} and not names & {"copy_to", *SWAPS, *KEEPS}:
             return True
     return False
 
@@ -151,6 +164,10 @@ def _trains_on(
             passed = model
         if passed is None or any(_puts_back(one, caller, project) for one in _calls(caller) if one is not outer):
             continue
+        around = innermost_loop(outer, caller, project.file_with(caller))
+        beside = [one for one in walk(around) if isinstance(one, ast.Call)] if around is not None else _calls(caller)
+        if any(last_name(one.func) in (*KEEPS[:2], *BACK) for one in beside):
+            continue  # it is kept, or put back, around the call
         if (found := _trains_on(outer, passed, caller, project, depth - 1)) is not None:
             return found
     return None

@@ -109,6 +109,25 @@ def of_the_teacher(net, ema_net, loader, optimizer, epochs):
         evaluate(net, loader)
 
 
+@torch.no_grad()
+def drawn(net, ema, noise):
+    ema.copy_to(net.parameters())
+    return net(noise)
+
+
+def kept_around(net, loader, optimizer, epochs, noise):
+    ema = EMAModel(net.parameters())
+    for _ in range(epochs):
+        for x, y in loader:
+            optimizer.zero_grad()
+            F.cross_entropy(net(x), y).backward()
+            optimizer.step()
+            ema.step(net.parameters())
+        ema.store(net.parameters())
+        drawn(net, ema, noise)
+        ema.restore(net.parameters())
+
+
 if __name__ == "__main__":
     shown = torch.nn.Linear(2, 2)
     average = EMAModel(shown.parameters())
