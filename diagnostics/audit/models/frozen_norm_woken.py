@@ -62,7 +62,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     for function in () if file.is_test else project.functions_in(file):
         frozen = _freezes(function, project)
         hits = [(frozen, _woken(project.class_of(function), "", file, project))] if frozen is not None else [
-            (one.eval_call, _woken(one.kind, one.root, project.file_with(one.where), project))
+            (one.eval_call, _woken(one.kind, one.root, project.file_with(one.where), project, one.where))
             for one in frozen_parts(function, project)
         ]  # fmt: skip
         for call, woken in hits:
@@ -157,9 +157,9 @@ def _lasts(function: Function, calls: list[tuple[ast.Call, Function]], project: 
 
 
 def _woken(
-    kind: ast.ClassDef | None, root: str, file: ProjectFile, project: Project
+    kind: ast.ClassDef | None, root: str, file: ProjectFile, project: Project, names: Function | None = None
 ) -> tuple[ast.Call, Function] | None:
-    """Returns the train() in the loop, of the model of a class, or of what `root` names where a part is frozen."""
+    """Returns the train() in the loop, of the model of a class, or of what `root` names in a function `names`."""
     around = project.fact(ImportClosures).around(file.shown)
     training = project.fact(TrainingFunctions).training
     for call, where in project.calls_by_name.get("train", ()):
@@ -174,9 +174,17 @@ def _woken(
         named = ast.unparse(base) in _MODELS
         if not (_is_same(root, base, where) if root else kind in kinds or (named and not (kinds and kind is not None))):
             continue
+        if root and names is not None and not _comes_from(where, names, project):
+            continue  # another program's model of the same name
         if _is_repeated(call, where, project):
             return call, where
     return None
+
+
+def _comes_from(inner: Function, outer: Function, project: Project, depth: int = _DEPTH) -> bool:
+    """Whether a function is another one, or is called by it."""
+    callers = project.callers(inner) if depth else ()
+    return inner is outer or any(_comes_from(one, outer, project, depth - 1) for _, one in callers)
 
 
 def _is_same(root: str, base: ast.expr, function: Function) -> bool:

@@ -59,9 +59,18 @@ def _keeps_no_gradients(name: str, function: Function) -> bool:
                 return True
         elif isinstance(node, ast.For):
             taken = any(_takes_gradient(one) for part in node.body for one in walk(part))
-            if taken and f"{name}.parameters()" in ast.unparse(node.iter):
+            if taken and (f"{name}.parameters()" in ast.unparse(node.iter) or _picks(node, name)):
                 return True
     return False
+
+
+def _picks(loop: ast.For, name: str) -> bool:
+    """Whether a loop over the named parameters of a model picks those of one part: `name.startswith("encoder.")`."""
+    whole, _, part = name.rpartition(".")
+    texts = {
+        one.value.rstrip(".") for one in walk(loop) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    }
+    return bool(whole) and f"{whole}.named_parameters()" in ast.unparse(loop.iter) and part in texts
 
 
 def _takes_gradient(node: ast.AST) -> bool:

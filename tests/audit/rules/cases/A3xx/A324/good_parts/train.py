@@ -80,6 +80,24 @@ def by_turns(loader):
             optimizer.step()
 
 
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8))
+        self.decoder = nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8))
+
+
+def by_their_names(loader):
+    """What is frozen has no batch norms, and what has them is not frozen."""
+    model = Tagger()
+    for name, parameter in model.named_parameters():
+        if name.startswith("decoder."):
+            parameter.requires_grad = False
+    model.decoder.eval()
+    model.encoder.eval()
+    fit(model, loader, torch.optim.SGD(model.encoder.parameters(), lr=0.1))
+
+
 def teacher_beside(model, teacher, loader):
     freeze(teacher)
     fit(model, loader, torch.optim.SGD(model.parameters(), lr=0.1))
