@@ -49,7 +49,7 @@ _HOME = "torch.optim.lr_scheduler."
 # They go on from the rate that comes back with the optimizer: by what is measured, by the same factor in each step.
 _LEFT = frozenset(["ReduceLROnPlateau", "ExponentialLR"])
 _ASKS = frozenset(["get_last_lr", "get_lr", "optimizer", "base_lrs", "_last_lr", "print_lr"])
-_GOES_ON = re.compile(r"start|resum|last_epoch|offset|global_step|completed|initial|done|restor|state", re.IGNORECASE)
+_GOES_ON = re.compile(r"start|resum|last_epoch|offset|global_step|completed|initial|done|restore|state", re.IGNORECASE)
 _BY_NAME = frozenset(["vars", "locals", "globals"])
 _DEPTH = 3
 
