@@ -260,7 +260,7 @@ def test_a_loader_that_never_gives_a_batch_is_told_with_the_reason() -> None:
 def test_all_signatures_of_one_rank_are_asked_in_these_files() -> None:
     folder = Path(__file__).parent
     here = [folder / name for name in ("test_training_by_hand.py", "test_lost_gradients_by_hand.py")]
-    parts = ("kept_models", "loading", "schedules", "source", "updates")
+    parts = ("kept_models", "loading", "losses", "schedules", "source", "updates")
     deeper = [file for part in parts for file in sorted((folder / part).glob("test_*_by_hand.py"))]
     tests = "\n".join(file.read_text() for file in (*here, *deeper))
     modules = [module for code, module in discover(diagnosis, broken=[]).items() if code.startswith("D9")]

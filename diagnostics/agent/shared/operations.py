@@ -159,6 +159,7 @@ COMMON_NAMES = names(lambda row: row.common)
 CARRY_NOTHING = names(lambda row: not (TENSOR.get(row.name) or row.pickled or row.batch), TABLE + MADE_OF_OTHERS)
 HAND_OVER = names(lambda row: row.agree == PEER or row.family == "all_to_all" or _is_handed_out(row))
 OF_WRAPPERS = names(lambda row: row.family in ("all_reduce", "broadcast", "all_gather", "reduce_scatter"))
+OF_SHARDS = names(lambda row: row.family in (_GATHERED, _PARTED))  # come together, and go apart again
 UNMISTAKABLE = names(lambda row: not row.common and row.agree != NOTHING, TABLE + MADE_OF_OTHERS)
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
@@ -31,6 +32,7 @@ from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
+from diagnostics.static.torch_code.data_loaders import constant
 
 CODE = "A424"
 NAME = "checkpoints-sorted-as-text"
@@ -47,12 +49,17 @@ _WIDTH = re.compile(r"\d{1,4}d?$|0\d")
 _FORMATTED = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]\w*[-_=.]?)(?:\{(\w*)\}|%d)")
 _KEEP_TEXT = frozenset(["str", "basename", "split", "rsplit", "partition", "rpartition", "strip", "lower", "replace",
                         "removeprefix", "removesuffix", "lstrip", "rstrip", "splitext", "fspath"])  # fmt: skip
+_GROUP = re.compile(r"[(\\]")  # where the number begins in a regular expression
+_MARKS = "_-=."  # between a word and its number
+_MOST = 10  # expressions that a list is made of
 _SAME_ITEMS = frozenset(["list", "tuple", "reversed", "map", "filter"])
+
+_Part = tuple[ast.expr, Function]  # an expression, and where it stands
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the choices that "10" before "9" leads astray."""
-    written = _written(project)
+    written, padded = _written(project)
     for call, function in project.calls_in(file) if not file.is_test else ():
         listed = _sorts(call, function, project)
         if listed is not None and (bare := _bare(listed, call, function, project)) is not None:
@@ -61,7 +68,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         if listed is None or not _goes_by_text(call, function, project):
             continue
-        prefix = next((one for one in _prefixes(listed, function) if one in written), None)
+        known = [one for one in _prefixes(listed, project) if one not in padded]
+        asked = [one + mark for one in known for mark in ("", *_MARKS)]  # "step": "step_" as well
+        prefix = next((one for one in asked if one in written), None)
         if prefix is None or not _is_chosen_from(call, function, project):
             continue
         place, where = written[prefix]
@@ -76,11 +85,9 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         )
 
 
-def _bare(
-    listed: list[ast.expr], call: ast.Call, function: Function, project: Project
-) -> tuple[ast.AST, Function] | None:
+def _bare(listed: list[_Part], call: ast.Call, function: Function, project: Project) -> tuple[ast.AST, Function] | None:
     """Returns where names that are nothing but a number get one of any width, where such names are sorted as texts."""
-    called = {last_name(node.func) for one in listed for node in walk(one) if isinstance(node, ast.Call)}
+    called = {last_name(node.func) for one, _ in listed for node in walk(one) if isinstance(node, ast.Call)}
     as_text = _goes_by_text(call, function, project)
     return next(iter(_numbers(project)), None) if as_text and called & _ARE_NUMBERS else None
 
@@ -137,7 +144,7 @@ def _of_numbers(file: ProjectFile, call: ast.Call, bare: tuple[ast.AST, Function
     )
 
 
-def _sorts(call: ast.Call, function: Function, project: Project) -> list[ast.expr] | None:
+def _sorts(call: ast.Call, function: Function, project: Project) -> list[_Part] | None:
     """Returns the expressions that make the list of names which a call sorts, or takes the last of."""
     name = project.name(call.func, function) if isinstance(call.func, ast.Name) else ""
     if name in ("sorted", "max", "min") and len(call.args) == 1:
@@ -146,50 +153,77 @@ def _sorts(call: ast.Call, function: Function, project: Project) -> list[ast.exp
         over = call.func.value
     else:
         return None
-    found: list[ast.expr] = []
-    waiting: list[ast.expr] = [over]
-    while waiting and len(found) < 6:
-        one = waiting.pop()
-        if any(one is each for each in found):
-            continue
-        found.append(one)
-        names = [node for node in walk(one) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-        waiting += [value for each in names for value in function.assigned.get(each.id, ())[:2]]
-    called = {last_name(node.func) for one in found for node in walk(one) if isinstance(node, ast.Call)}
+    found: list[_Part] = []
+    waiting: list[_Part] = [(over, function)]
+    while waiting and len(found) < _MOST:
+        part = waiting.pop(0)
+        if not any(part[0] is one for one, _ in found):
+            found.append(part)
+            waiting += _made_of(*part, project)
+    called = {last_name(node.func) for one, _ in found for node in walk(one) if isinstance(node, ast.Call)}
     return found if called & _LISTS and called.isdisjoint(_AS_NUMBERS) else None
 
 
-def _prefixes(listed: list[ast.expr], function: Function) -> Iterator[str]:
+def _made_of(value: ast.expr, function: Function, project: Project) -> Iterator[_Part]:
+    """Yields what the names in an expression hold, what is put into them one by one, and what functions give back."""
+    file = project.file_with(function)
+    for name in (one for one in walk(value) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)):
+        yield from ((one, function) for one in function.assigned.get(name.id, ())[:2])
+        if name.id in function.parameters and isinstance(value, ast.Name):
+            yield from islice(project.arguments(name.id, function), 2)
+        for put in (one for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call) and one.args):
+            if ast.unparse(put.func) == f"{name.id}.append":
+                yield put.args[0], function
+                yield from ((one, function) for one in _above(put, file))
+    for call in (one for one in walk(value) if isinstance(one, ast.Call)):
+        for target in project.targets(call, function):
+            yield from ((one.value, target) for one in target.nodes_of(ast.Return)
+                        if isinstance(one, ast.Return) and one.value is not None)  # fmt: skip
+
+
+def _above(node: ast.AST, file: ProjectFile) -> Iterator[ast.expr]:
+    """Yields the tests and the loops under which a statement of a function stands."""
+    outer = file.parents.get(node)
+    while outer is not None and not isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(outer, ast.If):
+            yield outer.test
+        elif isinstance(outer, ast.For):
+            yield outer.iter
+        outer = file.parents.get(outer)
+
+
+def _prefixes(listed: list[_Part], project: Project) -> Iterator[str]:
     """Yields what the listed names begin with, as patterns and tests say."""
-    for one in listed:
+    for one, function in listed:
         for node in walk(one):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                pieces = node.value.rpartition("/")[2].partition("[")[0].split("*")
+            text = constant(node, function, project) if isinstance(node, (ast.Constant, ast.Name)) else None
+            if isinstance(text, str):
+                pieces = _GROUP.split(text.lstrip("^").rpartition("/")[2].partition("[")[0].replace("*", "("))
                 for piece in pieces[: max(len(pieces) - 1, 1)]:  # what stands behind the last `*` is an ending
                     if _PREFIX.fullmatch(piece.lstrip("_-.=")):
                         yield piece.lstrip("_-.=")
 
 
 @per_project
-def _written(project: Project) -> dict[str, tuple[ast.AST, Function]]:
-    """Returns the prefixes behind which names get a number of any width, without those that are padded somewhere."""
+def _written(project: Project) -> tuple[dict[str, tuple[ast.AST, Function]], frozenset[str]]:
+    """Returns the prefixes behind which names get a number of any width, and those that are padded somewhere."""
     found: dict[str, tuple[ast.AST, Function]] = {}
     padded: set[str] = set()
     for function in project.functions:
         for node in function.nodes_of((ast.JoinedStr, ast.Call, ast.BinOp)):
-            for prefix, fixed in _numbered(node):
+            for prefix, fixed in _numbered(node, function, project):
                 if fixed:
                     padded.add(prefix)
                 else:
                     found.setdefault(prefix, (node, function))
-    return {prefix: place for prefix, place in found.items() if prefix not in padded}
+    return {prefix: place for prefix, place in found.items() if prefix not in padded}, frozenset(padded)
 
 
-def _numbered(node: ast.AST) -> Iterator[tuple[str, bool]]:
+def _numbered(node: ast.AST, function: Function, project: Project) -> Iterator[tuple[str, bool]]:
     """Yields (prefix, whether the number has a width) of a text with a counted number behind a word."""
     if isinstance(node, ast.JoinedStr):
-        for before, value in zip(node.values, node.values[1:], strict=False):
-            text = before.value if isinstance(before, ast.Constant) and isinstance(before.value, str) else ""
+        for number, value in enumerate(node.values[1:], start=1):
+            text = "".join(_text(one, function, project) for one in node.values[max(number - 2, 0) : number])
             prefix = text.rpartition("/")[2].lstrip("_-.=")
             if isinstance(value, ast.FormattedValue) and _PREFIX.fullmatch(prefix) and _is_count(value.value):
                 width = ast.unparse(value.format_spec) if value.format_spec is not None else ""
@@ -207,6 +241,12 @@ def _numbered(node: ast.AST) -> Iterator[tuple[str, bool]]:
         as_text = isinstance(node.right, ast.Call) and last_name(node.right.func) == "str" and node.right.args
         if isinstance(node.op, ast.Add) and as_text and _PREFIX.fullmatch(prefix) and _is_count(node.right.args[0]):  # type: ignore[attr-defined]
             yield prefix, False
+
+
+def _text(value: ast.expr, function: Function, project: Project) -> str:
+    """Returns a piece of a text where it is known, "/" where it is not: a name begins anew behind it."""
+    known = constant(value.value if isinstance(value, ast.FormattedValue) else value, function, project)
+    return known if isinstance(known, str) else "/"
 
 
 def _is_count(value: ast.expr) -> bool:

@@ -1,1 +1,1 @@
-"""Rules A5xx, but for A521 and A522: failures that are hidden, and success or a measure that is claimed too early."""
+"""Rules A5xx, but for A521, A522 and A524: failures that are hidden, and success or a measure claimed too early."""

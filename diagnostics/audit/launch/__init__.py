@@ -1,1 +1,1 @@
-"""Rules A521, A522 and A6xx, but for those of signals and scripts: launch lines, containers, limits and environment."""
+"""Rules A521, A522, A524, A6xx but for those of signals and scripts: launch lines, containers, limits, environment."""

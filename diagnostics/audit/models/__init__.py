@@ -1,1 +1,1 @@
-"""Rules A323 to A349, A361: what stands around a model: weights, frozen parts, means, targets, labels, batches."""
+"""Rules A3xx, what stands around a model: weights, frozen parts, averages of weights, pairs and choices of samples."""

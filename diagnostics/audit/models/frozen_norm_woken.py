@@ -1,7 +1,8 @@
 """Batch norms that were frozen once are woken by the `train()` of each epoch.
 
-What it does: flags a function that puts batch norms into eval mode and is called before the training alone, where the
-loop calls `train()` of the whole model, which nothing overrides.
+What it does: flags a function that puts batch norms into eval mode, or a part of the model that has some and gets no
+gradients, and is called before the training alone, where the loop calls `train()` of the whole model, which nothing
+overrides.
 
 Why it matters: `train()` reaches every submodule. The frozen batch norms normalize by the batch again and overwrite
 their running statistics with each step: what was to stay as it was pretrained drifts, with its weights unchanged.
@@ -26,6 +27,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from diagnostics.audit.models.frozen_parts import frozen_parts
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
@@ -40,7 +42,16 @@ CODE = "A324"
 NAME = "frozen-norm-woken"
 SEVERITY = Severity.WARNING
 RUN_CLASS = "wrong-mode"
-WORDS = ("BatchNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "_BatchNorm", "SyncBatchNorm")
+WORDS = (
+    "requires_grad",
+    "requires_grad_",
+    "BatchNorm",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "_BatchNorm",
+    "SyncBatchNorm",
+)
 CHECKLIST = "frozen batch norms stay in eval mode"
 _MODELS = ("model", "net", "network", "self.model", "self.net")
 _DEPTH = 3
@@ -50,22 +61,40 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     """Yields the freezing that does not last."""
     for function in () if file.is_test else project.functions_in(file):
         frozen = _freezes(function, project)
-        if frozen is None or not (calls := _calls(function, project, _DEPTH)) or _lasts(function, calls, project):
-            continue
-        woken = _woken(function, file, project)
-        if woken is not None:
+        hits = [(frozen, _woken(project.class_of(function), "", file, project))] if frozen is not None else [
+            (one.eval_call, _woken(one.kind, one.root, project.file_with(one.where), project, one.where))
+            for one in frozen_parts(function, project)
+        ]  # fmt: skip
+        for call, woken in hits:
+            place = _before(call, woken, function, project) if woken is not None else None
+            if woken is None or place is None:
+                continue
             yield violation(
                 file,
-                frozen,
+                call,
                 "the batch norms go into eval mode once, and train() of the whole model switches them back: their "
                 "running statistics are overwritten",
                 "freeze them behind each train(), or override train() of the model and end it with their eval()",
                 steps=(
-                    step(project.file_with(calls[0][1]), calls[0][0], "they are frozen here, before the training"),
+                    step(project.file_with(place[1]), place[0], "they are frozen here, before the training"),
                     step(project.file_with(woken[1]), woken[0], "and woken here in each epoch"),
                 ),
                 confidence=Confidence.LIKELY,
             )
+            break
+
+
+def _before(
+    frozen: ast.Call, woken: tuple[ast.Call, Function], function: Function, project: Project
+) -> tuple[ast.Call, Function] | None:
+    """Returns the call by which something is frozen before the training, and no more in it; None where it lasts."""
+    if woken[1] is function:  # in the order of its lines
+        loop = innermost_loop(woken[0], function, project.file_with(function))
+        return (frozen, function) if loop is not None and frozen.lineno < loop.lineno else None
+    calls = _calls(function, project, _DEPTH)
+    if not calls and not any(one in function.name for one in ("train", "<lambda>")):
+        calls = [(frozen, function)]
+    return calls[0] if calls and not _lasts(function, calls, project) else None
 
 
 def _freezes(function: Function, project: Project) -> ast.Call | None:
@@ -127,9 +156,11 @@ def _lasts(function: Function, calls: list[tuple[ast.Call, Function]], project: 
     )
 
 
-def _woken(function: Function, file: ProjectFile, project: Project) -> tuple[ast.Call, Function] | None:
-    """Returns the train() of the model in the loop."""
-    around, kind = project.fact(ImportClosures).around(file.shown), project.class_of(function)
+def _woken(
+    kind: ast.ClassDef | None, root: str, file: ProjectFile, project: Project, names: Function | None = None
+) -> tuple[ast.Call, Function] | None:
+    """Returns the train() in the loop, of the model of a class, or of what `root` names in a function `names`."""
+    around = project.fact(ImportClosures).around(file.shown)
     training = project.fact(TrainingFunctions).training
     for call, where in project.calls_by_name.get("train", ()):
         if where.file not in around or call.args or call.keywords or id(where) not in training:
@@ -140,13 +171,29 @@ def _woken(function: Function, file: ProjectFile, project: Project) -> tuple[ast
         kinds = list(project.kinds(base, where))
         if any(project.method(one, "train") is not None for one in kinds):
             continue
-        if kind not in kinds and (kinds if kind is not None else ast.unparse(base) not in _MODELS):
+        named = ast.unparse(base) in _MODELS
+        if not (_is_same(root, base, where) if root else kind in kinds or (named and not (kinds and kind is not None))):
             continue
-        if kind not in kinds and ast.unparse(base) not in _MODELS:
-            continue
+        if root and names is not None and not _comes_from(where, names, project):
+            continue  # another program's model of the same name
         if _is_repeated(call, where, project):
             return call, where
     return None
+
+
+def _comes_from(inner: Function, outer: Function, project: Project, depth: int = _DEPTH) -> bool:
+    """Whether a function is another one, or is called by it."""
+    callers = project.callers(inner) if depth else ()
+    return inner is outer or any(_comes_from(one, outer, project, depth - 1) for _, one in callers)
+
+
+def _is_same(root: str, base: ast.expr, function: Function) -> bool:
+    """Whether two names may be of one model: the same, the wrapped one, or what each calls the model."""
+    one, other = (text.removesuffix(".module").removeprefix("self.") for text in (root, ast.unparse(base)))
+    if one == other or (one in _MODELS and other in _MODELS):
+        return True
+    made = function.assigned.get(other, ()) if isinstance(base, ast.Name) else ()
+    return any(isinstance(value, ast.Call) and root in map(ast.unparse, value.args) for value in made)
 
 
 def _is_repeated(call: ast.Call, function: Function, project: Project, depth: int = 2) -> bool:

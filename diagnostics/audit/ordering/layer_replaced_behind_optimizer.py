@@ -1,9 +1,9 @@
 """Layers are replaced after the optimizer has taken their weights.
 
-What it does: flags, in one function, an optimizer made of `model.parameters()`, itself or by a class or function that
-is given the model, and behind it what puts new layers into the model: `model.fc = nn.Linear(...)`,
-`resize_token_embeddings()`, `get_peft_model()`, a pruner of the project that sets submodules; where training follows
-and no optimizer is made anew.
+What it does: flags, in one function, an optimizer made of `model.parameters()`, whole or in groups, itself or by a
+class or function that is given the model, and behind it what puts new layers into the model: `model.fc = nn.Linear()`,
+`resize_token_embeddings()`, `get_peft_model()`, a method or function of the project that does so, a pruner that sets
+submodules; where training follows and no optimizer is made anew.
 
 Why it matters: the optimizer steps the weights of the layers that are gone. The new ones get gradients and stay as they
 are: nothing fails, and the part that was to be trained never changes.
@@ -44,7 +44,10 @@ WORDS = ("optim", "optimizer", "parameters", "setattr", "model")
 CHECKLIST = "the optimizer is made after the last layer is put in"
 _NEW_WEIGHTS = frozenset(["resize_token_embeddings"])
 _ADAPTERS = frozenset(["peft.get_peft_model"])
+_MOVES = frozenset(["to", "cuda", "half", "bfloat16", "float", "requires_grad_"])
+_MAKE_ANEW = frozenset(["__init__", "forward", "__call__"])
 _DEPTH = 2
+_MOST = 8  # expressions that the parameters of an optimizer are made of
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
@@ -76,11 +79,11 @@ def _calls(function: Function) -> list[ast.Call]:
 def _optimizes(call: ast.Call, function: Function, project: Project) -> Iterator[str]:
     """Yields the models of whose parameters a call makes an optimizer."""
     if is_optimizer(project.name(call.func, function)):
-        yield from _listed(call)
+        yield from _listed(call, function)
         return
     for one in project.targets(call, function):
         names = {
-            each for inner in _calls(one) if is_optimizer(project.name(inner.func, one)) for each in _listed(inner)
+            each for inner in _calls(one) if is_optimizer(project.name(inner.func, one)) for each in _listed(inner, one)
         }
         names -= set(one.assigned)
         for name, value in given(call, one.parameters[one.implied :]):
@@ -88,20 +91,27 @@ def _optimizes(call: ast.Call, function: Function, project: Project) -> Iterator
                 yield ast.unparse(value)
 
 
-def _listed(call: ast.Call) -> Iterator[str]:
-    """Yields the models whose parameters() a call is given, whole."""
+def _listed(call: ast.Call, function: Function) -> Iterator[str]:
+    """Yields the models whose parameters a call is given, whole or in groups made of them before."""
     first = call.args[0] if call.args else next((one.value for one in call.keywords if one.arg == "params"), None)
-    for one in walk(first) if first is not None else ():
-        called = one.func if isinstance(one, ast.Call) else None
-        listed = isinstance(called, ast.Attribute) and called.attr == "parameters"
-        if listed and isinstance(called, ast.Attribute) and isinstance(called.value, (ast.Name, ast.Attribute)):
-            yield ast.unparse(called.value)
+    waiting, seen = [first] if first is not None else [], 0
+    while waiting and seen < _MOST:
+        seen += 1
+        for one in walk(waiting.pop(0)):
+            if isinstance(one, ast.Name):
+                waiting += function.assigned.get(one.id, ())[:2]
+            called = one.func if isinstance(one, ast.Call) else None
+            listed = isinstance(called, ast.Attribute) and called.attr in ("parameters", "named_parameters")
+            if listed and isinstance(called, ast.Attribute) and isinstance(called.value, (ast.Name, ast.Attribute)):
+                yield ast.unparse(called.value)
 
 
-def _replacements(model: str, made: ast.Call, function: Function, project: Project) -> Iterator[ast.AST]:
+def _replacements(
+    model: str, made: ast.Call | None, function: Function, project: Project, depth: int = _DEPTH
+) -> Iterator[ast.AST]:
     """Yields where, behind a call, new layers are put into a model."""
     for node in function.nodes_of((ast.Assign, ast.Call)):
-        if getattr(node, "lineno", 0) <= (made.end_lineno or 0):
+        if made is not None and getattr(node, "lineno", 0) <= (made.end_lineno or 0):
             continue
         if isinstance(node, ast.Assign):
             if any(_is_part(target, model) for target in node.targets) and _is_layer(node.value, function, project):
@@ -112,9 +122,22 @@ def _replacements(model: str, made: ast.Call, function: Function, project: Proje
             resized = on == model and last_name(node.func) in _NEW_WEIGHTS
             if resized or (first == model and project.name(node.func, function) in _ADAPTERS):
                 yield node
-            if _holds(on, model, function) and any(_sets_submodules(one, project, _DEPTH)
-                                                     for one in project.targets(node, function)):  # fmt: skip
+            held, inside = _holds(on, model, function), False
+            for target in project.targets(node, function):
+                name = _called_inside(model, node, target)
+                inside |= bool(name and depth) and any(_replacements(name, None, target, project, depth - 1))
+                inside |= held and _sets_submodules(target, project, _DEPTH)
+            if inside:
                 yield node
+
+
+def _called_inside(model: str, call: ast.Call, target: Function) -> str:
+    """Returns what a model is called in a function that is given it, or is a method of it."""
+    on = ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    if on == model and target.implied and target.parameters:
+        return "" if last_name(call.func) in _MAKE_ANEW else target.parameters[0]
+    return next((name for name, value in given(call, target.parameters[target.implied :])
+                 if ast.unparse(value) == model), "")  # fmt: skip
 
 
 def _is_part(target: ast.expr, model: str) -> bool:
@@ -129,6 +152,11 @@ def _is_part(target: ast.expr, model: str) -> bool:
 
 def _is_layer(value: ast.expr, function: Function, project: Project) -> bool:
     """Whether a value is a new layer with weights of its own."""
+    if isinstance(value, ast.Name):
+        made = function.assigned.get(value.id, ())
+        return len(made) == 1 and not isinstance(made[0], ast.Name) and _is_layer(made[0], function, project)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _MOVES:
+        return _is_layer(value.func.value, function, project)
     name = project.name(value.func, function) if isinstance(value, ast.Call) else ""
     last = name.rpartition(".")[2]
     if name.startswith("torch.nn.") and last in ("Sequential", "ModuleList"):

@@ -1,7 +1,7 @@
 """Every rank makes or removes the same folder.
 
-What it does: flags os.makedirs and mkdir without exist_ok, and shutil.rmtree, that all ranks come to: under no test of
-the rank, no lock, and no `try`.
+What it does: flags os.makedirs and mkdir without exist_ok, or with exist_ok=False, and shutil.rmtree, that all ranks
+come to: under no test of the rank, no lock, and no `try`.
 
 Why it matters: between "is it there?" and "make it" another rank has made it: FileExistsError on one rank, now and
 then, and the others wait for it. A folder that is removed by each rank takes away what a faster one has just written.
@@ -48,6 +48,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             continue
         if is_rank_dependent(path, function, project) or is_of_own_folder(path, function, project):
             continue  # a folder of its own
+        strict = _is_strict(call)
         removes = project.name(call.func, function) == "shutil.rmtree"
         yield violation(
             file,
@@ -56,10 +57,14 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             + (
                 "what a faster rank has written there goes, and one finds it gone while removing it"
                 if removes
+                else "all but one find it made already and raise FileExistsError"
+                if strict
                 else "one finds it made already and raises FileExistsError, and the others wait for it"
             ),
             "let rank 0 do it and the others wait: if rank == 0: ..., then dist.barrier()"
             if removes
+            else "let rank 0 make it and tell the others how it went: dist.broadcast_object_list([problem], src=0)"
+            if strict
             else "exist_ok=True",
             confidence=Confidence.LIKELY,
         )
@@ -71,7 +76,7 @@ def _path(call: ast.Call, function: Function, project: Project) -> ast.expr | No
     if name == "shutil.rmtree" and call.args:
         quiet = any(one.arg == "ignore_errors" for one in call.keywords) and len(call.args) == 1
         return None if quiet else call.args[0]
-    if any(one.arg in ("exist_ok", None) for one in call.keywords):
+    if any(one.arg in ("exist_ok", None) for one in call.keywords) and not _is_strict(call):
         return None
     if name in _MAKES and call.args and (name == "os.mkdir" or len(call.args) < 3):
         return call.args[0]
@@ -80,3 +85,9 @@ def _path(call: ast.Call, function: Function, project: Project) -> ast.expr | No
         # `utils.mkdir(path)` is a function of the project's, not a method of a path: it may take what is there.
         return None if project.targets(call, function) else call.func.value
     return None
+
+
+def _is_strict(call: ast.Call) -> bool:
+    """Whether a call says itself that the folder must not be there."""
+    told = (one.value for one in call.keywords if one.arg == "exist_ok")
+    return any(isinstance(one, ast.Constant) and one.value is False for one in told)

@@ -15,7 +15,6 @@ from diagnostics.dynamic.replicas.source_lines import own
 from diagnostics.dynamic.samples.gradient_sharing import gradient_pairs
 
 _SHARDING = ("fully_shard", "fsdp")
-_FAMILIES = ("all_gather", "reduce_scatter")  # by which shards come together and go apart again
 
 
 def outside_of_shards(job: Job, found: Replicas) -> tuple[int, ...]:
@@ -43,7 +42,7 @@ def _reduces_by_hand(found: Replicas) -> bool:
     return any(
         (elements(call.shape) in sizes or 2 * elements(call.shape) >= whole)
         for call in calls
-        if call.op not in operations.CARRY_NOTHING and not call.op.startswith(_FAMILIES)
+        if call.op not in operations.CARRY_NOTHING and call.op not in operations.OF_SHARDS
     )
 
 

@@ -46,7 +46,15 @@ def is_wrapped_backward(event: Event) -> bool:
 
 def meets(event: Event) -> bool:
     """Whether every rank has to come to an event."""
-    return bool(operation(event)) or (is_wrapped_backward(event) and not event.without_gradients)
+    reduces = is_wrapped_backward(event) and not event.without_gradients and not is_kept_local(event)
+    return bool(operation(event)) or reduces
+
+
+def is_kept_local(event: Event) -> bool:
+    """Whether an event is in a block of DDP's no_sync(), in whose backward nothing is reduced."""
+    contexts = (one for one in event.contexts if isinstance(one, Made) and one.name == ".no_sync")
+    wrappers = [wrapper_of(one.owner) for one in contexts]
+    return any(one is not None and one.name.endswith("DistributedDataParallel") for one in wrappers)
 
 
 def is_distributed(execution: Execution) -> bool:

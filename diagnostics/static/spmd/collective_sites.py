@@ -20,7 +20,7 @@ from diagnostics.static.program.functions import Function, default_of, is_genera
 from diagnostics.static.program.project import Project
 from diagnostics.static.spmd.constant_arguments import may_run
 from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, OLD_NAMES, LibraryCall
-from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes
+from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes, is_kept_local
 from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
@@ -96,6 +96,8 @@ class CollectiveSites:
         if not reached:
             return None
         inner = max(reached, key=_weight)
+        if inner.meeting in (SyncKind.BACKWARD, SyncKind.FORWARD) and is_kept_local(call, function, self.project):
+            return None
         sure = inner.sure and (len(reached) == len(targets) or self.project.runs_all(call))
         guessed = inner.guessed or (last_name(call.func) if self.project.is_guess(call, function) else "")
         return CollectiveSite(
@@ -203,6 +205,8 @@ class CollectiveSites:
         for kind in self.objects.of(receiver, function):
             known = METHODS.get((kind, name))
             if known is not None and not self._is_before(known, function):
+                if kind is LibraryType.DDP and is_kept_local(call, function, self.project):
+                    continue
                 meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
                 sure = self._is_sure(known) and not (known.since and self._is_old(known, function))
@@ -226,6 +230,8 @@ class CollectiveSites:
     def _backward(self, call: ast.Call, function: Function) -> CollectiveSite | None:
         """A backward, where the project wraps models whose gradients are then averaged."""
         if not self._is_wrapped_code(function) or self._is_of_bare_models(call, function):
+            return None
+        if is_kept_local(call, function, self.project):
             return None
         return CollectiveSite(
             "backward", SyncKind.BACKWARD, ((call, function),), False, label="backward() of a wrapped model"

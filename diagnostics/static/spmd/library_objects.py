@@ -67,6 +67,8 @@ _BUFFERED = re.compile(
     r"r2plus1d_18|r3d_18|mc3_18|s3d)$"
 )
 _MAKE_BUFFERS = frozenset(["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "register_buffer", "SyncBatchNorm"])
+# Under its no_sync(), FSDP reduces nothing either, and still gathers the weights of each layer for the backward.
+_SHARDS = frozenset(["FullyShardedDataParallel", "FSDP", "fully_shard", "deepspeed"])
 _PREPARES = {"prepare", "prepare_model", "setup", "setup_module"}
 
 
@@ -255,3 +257,18 @@ def _takes_out(value: ast.IfExp) -> bool:
     arms = {ast.unparse(value.body), ast.unparse(value.orelse)}
     asked = ast.unparse(value.test.args[0]) if isinstance(value.test, ast.Call) and value.test.args else ""
     return bool(asked) and arms == {asked, f"{asked}.module"}
+
+
+def is_kept_local(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether a call stands in a block of DDP's `with model.no_sync():`, entered in each round: nothing is reduced."""
+    file = project.file_with(function)
+    if "no_sync" not in file.words or any(one.words & _SHARDS for one in project.python):
+        return False
+    outer = file.parents.get(call)
+    while outer is not None and outer is not function.syntax:
+        if isinstance(outer, (ast.With, ast.AsyncWith)):
+            entered = (one.context_expr for one in outer.items)
+            if any(isinstance(one, ast.Call) and last_name(one.func) == "no_sync" for one in entered):
+                return True
+        outer = file.parents.get(outer)
+    return False

@@ -52,7 +52,9 @@ def skips_stepping_round(node: ast.With, function: Function, project: Project) -
     name, first = next(iter(counter.items()))
     names = [name, *_followers(loop, name)]
     asked = inlined(test, function, project)
-    for branch in (one for one in loop.body if isinstance(one, ast.If) and any(_steps(inner) for inner in walk(one))):
+    for branch in (one for one in loop.body if isinstance(one, ast.If)):
+        if not any(_steps(inner) for part in branch.body for inner in walk(part)):
+            continue
         if any(inner is node for inner in walk(branch)):
             continue  # a flag stands around both
         rounds = [
@@ -112,12 +114,10 @@ def steps_without_sync(node: ast.With) -> ast.Call | None:
 
 
 def _steps(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "step"
-        and _OPTIMIZER.search(last_name(node.func.value)) is not None
-    )
+    """Whether a node is a step of an optimizer, by itself or by a scaler: `scaler.step(optimizer)`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"):
+        return False
+    return any(_OPTIMIZER.search(last_name(one)) is not None for one in (node.func.value, *node.args[:1]))
 
 
 def _followers(loop: ast.For, name: str) -> list[str]:
@@ -128,6 +128,7 @@ def _followers(loop: ast.For, name: str) -> list[str]:
 
 def _choice(node: ast.With, function: Function, project: Project) -> tuple[ast.expr | None, bool]:
     """Returns what decides whether a `with` synchronises, and how it falls where it does not."""
+    file = project.file_with(function)
     for item in node.items:
         given = inlined(item.context_expr, function, project)
         named = given.func if isinstance(given, ast.Call) else given
@@ -137,11 +138,48 @@ def _choice(node: ast.With, function: Function, project: Project) -> tuple[ast.e
                 skips = [_names_no_sync(arm) for arm in (value.body, value.orelse)]
                 if any(skips) and not all(skips):
                     return value.test, skips[0]
-    parent = project.file_with(function).parents.get(node)
+        if isinstance(named, ast.Name) and (chosen := _chosen_before(named.id, node, function, file)) is not None:
+            return chosen
+        if (
+            isinstance(item.optional_vars, ast.Name)
+            and (test := _entered_later(item.optional_vars.id, node)) is not None
+        ):
+            return test, True
+    parent = file.parents.get(node)
     direct = any(_names_no_sync(item.context_expr) for item in node.items)
     if direct and isinstance(parent, ast.If):
         return parent.test, node in parent.body
     return None, False
+
+
+def _chosen_before(name: str, node: ast.With, function: Function, file: ProjectFile) -> tuple[ast.expr, bool] | None:
+    """Returns the test of the branch in which a name is made no_sync(), in the same block as the `with` of the name.
+
+    `if i % n: context = model.no_sync()`, and the name is something else in the other arm, or before the branch.
+    """
+    sets = [
+        one
+        for one in function.nodes_of(ast.Assign)
+        if isinstance(one, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in one.targets)
+    ]
+    kept = [one for one in sets if _names_no_sync(one.value)]
+    branch = file.parents.get(kept[0]) if len(kept) == 1 and len(sets) == 2 else None
+    if not isinstance(branch, ast.If) or file.parents.get(branch) is not file.parents.get(node):
+        return None
+    in_body = kept[0] in branch.body
+    other = next(one for one in sets if one is not kept[0])
+    instead = other in (branch.orelse if in_body else branch.body)
+    before = file.parents.get(other) is file.parents.get(branch) and other.lineno < branch.lineno
+    return (branch.test, in_body) if instead or before else None
+
+
+def _entered_later(stack: str, node: ast.With) -> ast.expr | None:
+    """Returns the test under which the block of `with ExitStack() as stack` enters no_sync()."""
+    for branch in (one for one in node.body if isinstance(one, ast.If)):
+        for call in (inner for part in branch.body for inner in walk(part) if isinstance(inner, ast.Call)):
+            if ast.unparse(call.func) == f"{stack}.enter_context" and any(map(_names_no_sync, call.args)):
+                return branch.test
+    return None
 
 
 def _names_no_sync(value: ast.expr) -> bool:
