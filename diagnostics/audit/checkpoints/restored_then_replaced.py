@@ -41,6 +41,7 @@ from diagnostics.static.executed.checkpoints.replaced import replaced_after_load
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function
+from diagnostics.static.program.own_nodes import statements_of
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -138,7 +139,7 @@ def _makes(function: Function, project: Project) -> Iterator[_Remade]:
 
 def _always_made(method: Function, project: Project) -> Iterator[ast.Assign]:
     """Yields what a method sets to something new each time it is called, and had no use of before."""
-    body = getattr(method.syntax, "body", ())
+    body = statements_of(method.syntax)
     for one in body if isinstance(body, list) else ():  # a lambda's is one value
         if any(isinstance(node, ast.Return) for node in walk(one)):
             return

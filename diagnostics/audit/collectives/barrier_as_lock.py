@@ -41,6 +41,7 @@ from diagnostics.static.dataflow.rank_guards import is_rank_dependent, is_rank_g
 from diagnostics.static.dataflow.rank_predicates import ConcreteRank, RankPredicates
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import statements_of
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.spmd.collective_arguments import operation_call
@@ -107,7 +108,7 @@ def _makes(statement: ast.stmt, function: Function, project: Project, depth: int
             if _written(node, function, project) is not None:
                 return True
             for target in project.targets(node, function)[:3] if depth else ():
-                if any(_makes(one, target, project, depth - 1) for one in getattr(target.syntax, "body", ())):
+                if any(_makes(one, target, project, depth - 1) for one in statements_of(target.syntax)):
                     return True
     return False
 

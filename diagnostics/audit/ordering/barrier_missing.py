@@ -43,6 +43,7 @@ from diagnostics.static.executed.saved_files import read_while_written
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import statements_of
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import FileKind, ProjectFile
 from diagnostics.static.spmd.file_races import FileAccess, asks_for_file, path_uses, synchronises
@@ -122,7 +123,7 @@ def _blocks(syntax: ast.AST) -> Iterator[tuple[ast.If, list[ast.stmt]]]:
     """Yields every `if` of a function with the statements that follow it, also outside of the blocks around it."""
     if isinstance(syntax, ast.Lambda):
         return
-    waiting: list[tuple[list[ast.stmt], list[ast.stmt]]] = [(list(getattr(syntax, "body", ())), [])]
+    waiting: list[tuple[list[ast.stmt], list[ast.stmt]]] = [(list(statements_of(syntax)), [])]
     while waiting:
         statements, following = waiting.pop()
         for number, one in enumerate(statements):

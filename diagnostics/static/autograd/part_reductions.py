@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from diagnostics.static.autograd.part_values import Misuse, Part, Reduction, either, joined
 from diagnostics.static.autograd.plain_numbers import is_number, plain_numbers
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import statements_of
 from diagnostics.static.program.project import Project
 
 _SUMS = frozenset(["sum", "mean", "nansum", "nanmean", "prod", "max", "amax", "min", "amin"])
@@ -69,7 +70,7 @@ def part_reductions(function: Function, project: Project) -> Iterator[OwnPart]:
     if not called & (_SUMS | _CURVED | {"all_reduce"}):
         return  # neither side of the comparison is here
     reading = _Reading(function, project, _DEPTH, set())
-    body = getattr(function.syntax, "body", ())
+    body = statements_of(function.syntax)
     _block(body if isinstance(body, list) else (), reading)
     found: dict[int, OwnPart] = {}
     for one in (each for given in reading.given for each in (given, *given.items)):
@@ -328,7 +329,7 @@ def _entered(call: ast.Call, target: Function, given: dict[int, Part], reading: 
     names |= {one.arg: one.value for one in call.keywords if one.arg}
     held = {name: given[id(one)] if id(one) in given else _value(one, reading) for name, one in names.items()}
     inner = _Reading(target, reading.project, reading.depth - 1, reading.told, dict(held))
-    body = getattr(target.syntax, "body", ())
+    body = statements_of(target.syntax)
     _block(body if isinstance(body, list) else (), inner)
     for name, one in names.items():  # what was reduced in place, of a name that was not bound anew
         if isinstance(one, ast.Name) and name not in target.assigned and name in inner.names:

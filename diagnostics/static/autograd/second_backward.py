@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import statements_of
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 from diagnostics.static.torch_code.training_loops import BackwardCall, backwards, innermost_loop
@@ -72,7 +73,7 @@ def second_backwards(function: Function, file: ProjectFile, project: Project) ->
         if not network or _is_switched(network, function):
             continue
         loop = innermost_loop(made, function, file)
-        body = list(_flat(loop.body if loop is not None else getattr(function.syntax, "body", ())))
+        body = list(_flat(loop.body if loop is not None else statements_of(function.syntax)))
         name = made.targets[0].id
         after = body[body.index(made) + 1 :] if made in body else []
         passes = [one for one in _passes(after, {name}, here, _DEPTH) if not _apart(one.call, made, file)]
@@ -168,7 +169,7 @@ def _inside(call: ast.Call, followed: set[str], here: _Place, depth: int) -> Ite
     names.update({one.arg: one.value for one in call.keywords if one.arg})
     inner = {name for name, value in names.items() if isinstance(value, ast.Name) and value.id in followed}
     there = _Place(target, here.project.file_with(target), here.project)
-    found = list(_passes(list(_flat(getattr(target.syntax, "body", ()))), inner, there, depth - 1))
+    found = list(_passes(list(_flat(statements_of(target.syntax))), inner, there, depth - 1))
     if found and not any(True for _ in _arms(found[0].call, there.file)):  # else its arguments may decide
         yield _Pass(call, found[0].frees)
 

@@ -12,6 +12,7 @@ from diagnostics.static.dataflow import rank_words
 from diagnostics.static.dataflow.taint_rules import agrees, base_name, holds_for_several, ways_of_several
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function, last_name
+from diagnostics.static.program.own_nodes import statements_of
 
 _ROUNDS = 12  # names, calls and comprehensions between a value and the collective
 _TARGETS = 3  # functions that a call may mean
@@ -184,7 +185,7 @@ def last_assigned(name: ast.Name, function: Function) -> ast.expr | None:
 
     None where a branch, an earlier round of a loop or a caller may have set it.
     """
-    suites = list(_suites_with(name, getattr(function.syntax, "body", ())))
+    suites = list(_suites_with(name, statements_of(function.syntax)))
     for suite, at, looped in reversed(suites):
         for statement in reversed(suite[:at]):
             known, value = _set_by(statement, name.id)

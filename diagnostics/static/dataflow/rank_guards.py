@@ -14,7 +14,7 @@ from diagnostics.static.dataflow.agreed_values import AgreedValues
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.ast_walk import children, walk
 from diagnostics.static.program.functions import Function, last_name
-from diagnostics.static.program.own_nodes import Callable_
+from diagnostics.static.program.own_nodes import Callable_, statements_of
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -89,7 +89,7 @@ def reaching_values(name: ast.Name, function: Function, project: Project) -> Ite
 def _bound(name: ast.Name, scope: Function) -> list[ast.expr]:
     """Returns what a name may hold where it is read: one value alone where the function sets it behind all others."""
     values = scope.assigned[name.id]
-    flat = [one for one in getattr(scope.syntax, "body", ()) if isinstance(one, ast.Assign)]
+    flat = [one for one in statements_of(scope.syntax) if isinstance(one, ast.Assign)]
     last = max((one.value for one in flat if any(one.value is each for each in values)
                 and one.lineno < name.lineno), key=lambda one: one.lineno, default=None)  # fmt: skip
     alone = last is not None and all(one.lineno <= last.lineno for one in values)

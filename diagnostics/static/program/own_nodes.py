@@ -56,3 +56,9 @@ def own_nodes(syntax: ast.AST) -> Iterator[ast.AST]:
             waiting += [*getattr(node, "decorator_list", ()), *node.args.defaults]
         else:
             waiting += reversed(children(node))
+
+
+def statements_of(syntax: ast.AST) -> list[ast.stmt]:
+    """Returns the statements of a function or module; a lambda has an expression in their place, and gives none."""
+    body = getattr(syntax, "body", ())
+    return body if isinstance(body, list) else []

@@ -12,6 +12,7 @@ from diagnostics.static.dataflow.rank_guards import is_rank_guarded
 from diagnostics.static.dataflow.taint_sources import RANK, source_of
 from diagnostics.static.program.functions import Function, default_of
 from diagnostics.static.program.import_closure import ImportClosures
+from diagnostics.static.program.own_nodes import statements_of
 from diagnostics.static.program.project import Project
 from diagnostics.static.torch_code.training_functions import INIT, MANAGED, WRAPPERS
 
@@ -46,9 +47,10 @@ class EveryRank:
     def _left_before(self, node: ast.AST, function: Function) -> bool:
         """Whether `if flag: return` comes first, and everybody of the job leaves there: by the flag's default."""
         line = getattr(node, "lineno", 0)
-        for one in getattr(function.syntax, "body", ()):
-            leaves = isinstance(one, ast.If) and one.lineno < line and isinstance(one.body[-1], ast.Return)
-            if not leaves or not isinstance(one.test, ast.Name) or one.test.id not in function.parameters:
+        for one in statements_of(function.syntax):
+            if not isinstance(one, ast.If) or one.lineno >= line or not isinstance(one.body[-1], ast.Return):
+                continue
+            if not isinstance(one.test, ast.Name) or one.test.id not in function.parameters:
                 continue
             flag, default = one.test.id, default_of(function, one.test.id)
             if isinstance(default, ast.Constant) and default.value is True:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
+from diagnostics.static.program.own_nodes import statements_of
 from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 
@@ -52,7 +53,7 @@ def parts_of(kind: ast.ClassDef, project: Project, depth: int = 3) -> Iterator[S
     init = project.method(kind, "__init__")
     if init is None or project.class_of(init) is not kind:
         return
-    for node in getattr(init.syntax, "body", ()):
+    for node in statements_of(init.syntax):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
             target = node.targets[0]
             named = isinstance(target, ast.Attribute) and is_part(target)

@@ -11,6 +11,7 @@ from diagnostics.static.executed.training import is_distributed, runs_beside
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import Const, Instance, Items, Made, Name, OneOf, Procedure, Value, sources
 from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.own_nodes import statements_of
 
 _PIPELINE = frozenset(["webdataset.DataPipeline", "webdataset.pipeline.DataPipeline"])
 _WEB_DATASET = frozenset(["webdataset.WebDataset", "webdataset.compat.WebDataset"])
@@ -144,7 +145,7 @@ def _gives_all(splitter: Value | None) -> bool:
     syntax, given = splitter.function.syntax, splitter.function.parameters[0]
     if isinstance(syntax, ast.Lambda):
         return isinstance(syntax.body, ast.Name) and syntax.body.id == given
-    body = [one for one in getattr(syntax, "body", ()) if not (isinstance(one, ast.Expr) and _is_text(one.value))]
+    body = [one for one in statements_of(syntax) if not (isinstance(one, ast.Expr) and _is_text(one.value))]
     match body:
         case [ast.Return(value=ast.Name(id=name))]:
             return name == given
