@@ -23,6 +23,9 @@ class SlowSchedules(Part):
         """Looks at its schedulers, at steps 10, 20, 40 ..."""
         if not is_due(followed.count):
             return
+        rate = optimizer.param_groups[0]["lr"]
+        if type(rate) is not float:  # a tensor may lie on a device
+            return
         for scheduler, frames in self.marks.rates.schedulers():
             if getattr(scheduler, "optimizer", None) is not optimizer or type(scheduler).__name__ in REPEATED:
                 continue
@@ -31,5 +34,5 @@ class SlowSchedules(Part):
             if stepped and horizon and RARELY * stepped <= followed.count <= horizon:
                 self.marks.tell(
                     "schedule-slow", optimizer=followed.index, step=followed.count, made=frames,
-                    rate=optimizer.param_groups[0]["lr"], at=own_frames(sys._getframe(1)), **facts,
+                    rate=rate, at=own_frames(sys._getframe(1)), **facts,
                 )  # fmt: skip
