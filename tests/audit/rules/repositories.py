@@ -59,7 +59,7 @@ def _rows(name: str) -> list[list[str]]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--half", nargs="+", default=[*"ABCDEFGHI"], choices=[*"ABCDEFGH"])
+    parser.add_argument("--half", nargs="+", default=[*"ABCDEFGHI"], choices=[*"ABCDEFGHI"])
     parser.add_argument("--only", nargs="+", default=[], metavar="OWNER/NAME")
     return parser.parse_args()
 
