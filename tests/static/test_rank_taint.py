@@ -22,10 +22,17 @@ TAINTED = {
         f"def w():\n    while q:\n        return both()\n    return get_rank(), 4\ndef f():\n    n, a = w()\n{ASKED}"
     ),
     "moved, and different before": f"def f(rank):\n    a = torch.ones(rank).cuda()\n{ASKED}",
+    "counted through its own name": f"def f(rank):\n    n = rank\n    a = [n for n in range(n)]\n{ASKED}",
+    "counted through each other's names": (
+        f"def f(rank):\n    a = [k for k in range(m)] + [m for m in range(k)] + [i for i in range(rank)]\n{ASKED}"
+    ),
     "a setting of another name": f"def f(rank):\n    a = {{}}\n    a['seed'] = rank\n{ASKED}",
 }
 EQUAL = {
     "set later": f"def f(rank, a=None):\n{ASKED}    a = rank\n",
+    "counted through its own name": f"def f(n):\n    a = [n for n in range(n)]\n{ASKED}",
+    "counted through each other": f"def f(i, j):\n    a = [i for i in range(j) for j in range(i)]\n{ASKED}",
+    "a loop through all ranks": f"def f(rank):\n    a = [\n        rank\n        for rank in range(4)\n    ]\n{ASKED}",
     "an item that is none": f"{PAIR}    n, a = pair()\n{ASKED}",
     "moved to a device of the rank": f"def f(rank):\n    a = build().to(rank)\n{ASKED}",
     "wrapped with a device of the rank": f"def f(rank):\n    a = DDP(build(), device_ids=[rank])\n{ASKED}",

@@ -8,7 +8,26 @@ from dataclasses import dataclass, field
 from diagnostics.static.program.call_graph import CallGraph
 from diagnostics.static.program.functions import Function, last_name
 
-Counter = tuple[int, int, ast.Call]  # the lines of a loop's body, and the range it counts through
+Place = tuple[int, int]  # a line and a column
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+@dataclass(frozen=True, eq=False)
+class Counter:
+    """Where a name means what a loop counts, and the range that it counts through.
+
+    `for n in range(n)` goes through the n of before: the iterable, and in a comprehension those left of it, are not
+    part of the loop. Without that a name would be its own bound.
+    """
+
+    span: tuple[Place, Place]
+    before: tuple[tuple[Place, Place], ...]
+    bound: ast.Call
+
+    def holds(self, name: ast.Name) -> bool:
+        """Whether a name stands in the loop."""
+        at = (name.lineno, name.col_offset)
+        return _within(at, self.span) and not any(_within(at, one) for one in self.before)
 
 
 @dataclass(eq=False)
@@ -21,8 +40,8 @@ class ReachingNames:
 
     def counted_by(self, name: ast.Name, function: Function) -> ast.Call | None:
         """Returns the range that a name counts through where it stands: what else has its name means another thing."""
-        around = [one for one in self._of(function).get(name.id, ()) if one[0] <= name.lineno <= one[1]]
-        return max(around, key=lambda one: one[0])[2] if around else None
+        around = [one for one in self._of(function).get(name.id, ()) if one.holds(name)]
+        return max(around, key=lambda one: one.span[0]).bound if around else None
 
     def counts(self, name: str, function: Function) -> bool:
         """Whether a name counts through a range somewhere in a function."""
@@ -31,12 +50,12 @@ class ReachingNames:
     def _of(self, function: Function) -> dict[str, list[Counter]]:
         if id(function) not in self._counters:
             found: dict[str, list[Counter]] = {}
-            for one in function.nodes_of((ast.For, ast.comprehension)):
-                if not isinstance(one, (ast.For, ast.comprehension)) or not isinstance(one.target, ast.Name):
-                    continue
-                if isinstance(one.iter, ast.Call) and last_name(one.iter.func) == "range":
-                    end = (one.end_lineno or 0) if isinstance(one, ast.For) else one.iter.lineno
-                    found.setdefault(one.target.id, []).append((one.iter.lineno, end, one.iter))
+            for loop in function.nodes_of((ast.For, *_COMPREHENSIONS)):
+                before: tuple[tuple[Place, Place], ...] = ()
+                for target, over in _turns(loop):
+                    before = (*before, _span(over))
+                    if isinstance(target, ast.Name) and isinstance(over, ast.Call) and last_name(over.func) == "range":
+                        found.setdefault(target.id, []).append(Counter(_span(loop), before, over))
             self._counters[id(function)] = found
         return self._counters[id(function)]
 
@@ -71,3 +90,22 @@ class ReachingNames:
 
 def _text(value: ast.AST | None) -> str:
     return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+
+
+def _turns(loop: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """Returns what a loop, or each part of a comprehension, goes through, with its target."""
+    match loop:
+        case ast.For(target=target, iter=over):
+            return [(target, over)]
+        case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+            return [(one.target, one.iter) for one in loop.generators]
+    return []
+
+
+def _span(node: ast.AST) -> tuple[Place, Place]:
+    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    return (line, column), (getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column)
+
+
+def _within(at: Place, span: tuple[Place, Place]) -> bool:
+    return span[0] <= at < span[1]
