@@ -138,7 +138,7 @@ def _is_zero(value: ast.expr) -> bool:
 
 def _is_mask(rows: ast.expr) -> bool:
     """Whether an index is of several rows, and not of all: one row that pads may be anything."""
-    if isinstance(rows, ast.Tuple):
+    if isinstance(rows, ast.Tuple) and rows.elts:
         rows = rows.elts[0]
     if isinstance(rows, ast.Slice):
         return rows.lower is not None or rows.upper is not None

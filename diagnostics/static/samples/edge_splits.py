@@ -88,7 +88,7 @@ def _assigned_calls(function: Function, names: frozenset[str]) -> Iterator[tuple
 
 def _piece(index: ast.expr, function: Function, orders: dict[str, ast.Call]) -> str:
     """Returns the permutation of which an index is a piece: `order[:n]`, by a name too."""
-    last = index.elts[-1] if isinstance(index, ast.Tuple) else index
+    last = index.elts[-1] if isinstance(index, ast.Tuple) and index.elts else index
     made = [one for one, _ in bound(last.id, function)] if isinstance(last, ast.Name) else [last]
     for value in made:
         for one in walk(value):
@@ -110,7 +110,7 @@ def _shuffled(function: Function, orders: dict[str, ast.Call]) -> Iterator[tuple
         if not isinstance(target, ast.Name):
             continue
         if isinstance(value, ast.Subscript):
-            index = value.slice.elts[-1] if isinstance(value.slice, ast.Tuple) else value.slice
+            index = value.slice.elts[-1] if isinstance(value.slice, ast.Tuple) and value.slice.elts else value.slice
             drawn = isinstance(index, ast.Call) and last_name(index.func) in ORDERS
             if drawn or (isinstance(index, ast.Name) and index.id in orders):
                 yield target.id, value.value, value
