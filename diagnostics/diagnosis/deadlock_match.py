@@ -44,11 +44,17 @@ _OUT_OF_PLACE = {
         text="make no collective of your own between `with Join(...)` and its end: collect on each rank, and "
         "communicate behind it; or give Join a Joinable whose hook answers this one as well"
     ),
+    WhyOutOfPlace.EMPTY_BACKWARD: Fix(
+        text="keep a loss of nothing on the graph of the model: return predictions.sum() * 0 in place of a tensor made "
+        "anew, so that every rank's backward pass reduces its gradients"
+    ),
 }
 _SAID_OF = {
     WhyOutOfPlace.FINALIZER: "is in a finalizer, which each rank runs when it frees the object",
     WhyOutOfPlace.NOT_SHADOWED: "is a collective of the program's own, which no rank answers that has run out of "
     "inputs: Join answers only what its modules and optimizers exchange",
+    WhyOutOfPlace.EMPTY_BACKWARD: "began a backward pass at a tensor without a graph, on some ranks: they computed "
+    "and reduced no gradients, and are a reduction behind the others",
 }
 
 

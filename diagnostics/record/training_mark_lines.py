@@ -297,6 +297,7 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "schedule-anew": _plain(schedule_marks.ScheduleAnew),
     "schedule-unused": _plain(schedule_marks.ScheduleUnused),
     "schedule-slow": _plain(schedule_marks.ScheduleSlow),
+    "empty-pass": _plain(run_marks.EmptyPass),
     "rate-swings": _plain(run_marks.RateSwings),
     "dropout-in-eval": _plain(run_marks.DropoutInEval), "drawn-again": _plain(run_marks.DrawnAgain),
     "saved-untrained": _plain(model_marks.SavedUntrained),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from diagnostics.record.marks.run_marks import EmptyPass
 from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.training_marks import (
     EvalModeLeft,
@@ -76,6 +77,26 @@ FAULTY = """
         if not torch.isfinite(loss): continue
         loss.backward()
 """
+
+IN_GROUP = """
+    import torch.distributed as dist
+    dist.init_process_group("gloo", init_method="tcp://127.0.0.1:0", rank=0, world_size=1)
+    model = net()
+    for step in range(9):
+        loss = model(x).sum() if step % 2 else torch.tensor(0.0, requires_grad=True)
+        loss.backward()
+    dist.destroy_process_group()
+"""
+
+
+def test_a_pass_of_nothing_is_marked_where_ranks_work_together_and_the_first_three_alone(watch):
+    passes = _prints(watch, IN_GROUP).marks_of(EmptyPass)
+    assert [(one.number, [frame.line for frame in one.path]) for one in passes] == [(1, [14]), (3, [14]), (5, [14])]
+
+
+def test_a_pass_of_nothing_of_a_process_by_itself_is_not_marked_at_once(watch):
+    alone = IN_GROUP.replace("dist.init", "0 and dist.init").replace("dist.destroy", "0 and dist.destroy")
+    assert _prints(watch, alone).marks_of(EmptyPass) == ()
 
 
 def test_what_is_wrong_for_many_steps_is_marked_with_its_lines(watch):

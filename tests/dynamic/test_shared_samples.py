@@ -105,6 +105,21 @@ def test_ranks_that_run_other_parts_of_a_model_may_read_the_same() -> None:
     stem = ["", "stem", "head"]
     assert told(ways(["", "stem", "arm.0", *stem], ["", "stem", "arm.1", *stem])) is None
     assert told(ways([*stem, *stem, *stem], [*stem, *stem])) is not None  # a validation on one rank is none
+    out_of_step = ["", "stem", "arm.0", "", "stem", "arm.2", *stem], ["", "stem", "", "stem", "arm.1", *stem]
+    assert told(ways(*out_of_step)) is None
+
+
+def test_a_rank_that_validates_in_between_takes_no_other_way_when_it_trains() -> None:
+    def entered(*paths: str) -> tuple[ModuleEntry, ...]:
+        modules = [ModuleName(path=path, class_name="M", root_class="Net") for path in paths]
+        return tuple(ModuleEntry(sequence=n, module=one, backward=False) for n, one in enumerate(modules))
+
+    trained, judged = ["", "", "stem", "head", "aux"], ["", "stem", "head"]  # a wrapper is entered, and then its model
+    for mine in ([*trained, *judged, *trained, *trained], [*trained, *judged, *judged, *trained]):
+        ranks = [
+            rank(n, source(one_pass(0, ORDER)), entered=entered(*way)) for n, way in enumerate((mine, 4 * trained))
+        ]
+        assert told(made.a_job(*ranks, code=0)) is not None
 
 
 def test_samples_that_are_drawn_with_replacement_may_come_on_two_ranks() -> None:

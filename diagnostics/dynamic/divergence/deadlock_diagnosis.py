@@ -107,6 +107,7 @@ def diagnose(job: Job, deadlock: Deadlock, positions: Sequence[RankState] = ()) 
         met=deadlock.positions if deadlock is not waited else (),
         failure_class=MISSING if held else MISMATCH if ordered else _class(job, deadlock, found, lines),
         culprits=tuple(one.rank for one, _ in held)
+        or (found_out.ranks if found_out is not None else ())
         or (ranks if ordered or by_design else _culprits(job, deadlock, found, lines)),
         decisions=told,
         decided=tuple(job.line(one.frame) for one in told),

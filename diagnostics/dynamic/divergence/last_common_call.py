@@ -25,13 +25,14 @@ def last_common_call(job: Job, one: RankState, other: RankState) -> tuple[Progra
     mine, theirs = counts_of(job, one), counts_of(job, other)
     if mine is None or theirs is None:
         return None, 0.0
-    pair = _last_alike(mine, theirs, one, other)
+    pair, on_one_path = _last_alike(mine, theirs, one, other)
     waits = [wait for wait in (one.wait, other.wait) if wait is not None and wait.native]
     passes = min(_backwards(job, one), _backwards(job, other) + 1)
     if waits and passes >= 2 and _after(pair, waits[0]):
         return ProgramPoint(way=PointKind.CALL, op="backward", path=waits[0].path), 0.0
-    if pair is None:
-        return same_event(job, one, other), 0.0
+    event = same_event(job, one, other) if not on_one_path else None
+    if pair is None or event is not None:
+        return event, 0.0
     process = job.of_rank(one.rank)
     offset = job_time(job.facts, process.agent) if process is not None and process.agent is not None else 0.0
     return ProgramPoint(way=PointKind.CALL, op=pair.op, path=pair.path), offset + (pair.left_s or pair.entered_s)
@@ -64,8 +65,16 @@ def _after(pair: CollectiveCall | None, wait: PendingOperation) -> bool:
     return pair is None or pair.group != wait.group or wait.slot is None or pair.number + 1 < wait.slot
 
 
-def _last_alike(mine: CollectiveLog, theirs: CollectiveLog, one: RankState, other: RankState) -> CollectiveCall | None:
+def _last_alike(
+    mine: CollectiveLog, theirs: CollectiveLog, one: RankState, other: RankState
+) -> tuple[CollectiveCall | None, bool]:
+    """Returns the last call of one kind that both made on one path, else the last of one kind; and whether it is such.
+
+    Ranks that had parted before may still meet in calls of one kind, made at two places: a barrier in a function that
+    one rank is in matches the barrier behind it. What made them part lies before these.
+    """
     in_it = {(wait.group, wait.slot) for each in (one, other) for wait in each.waits}
+    of_kind: CollectiveCall | None = None
     for call in reversed(mine.calls):
         if call.number < 0 or not is_collective(call.op) or call.op == NEW_GROUP:
             continue
@@ -73,9 +82,12 @@ def _last_alike(mine: CollectiveLog, theirs: CollectiveLog, one: RankState, othe
         if partner is None or (call.group, call.number) in in_it or call.left_s is None or partner.left_s is None:
             continue
         told = [(each.op, each.shape, each.dtype, each.root) for each in (call, partner)]
-        if not mismatch(*told):
-            return call
-    return None
+        if mismatch(*told):
+            continue
+        if call.path == partner.path:
+            return call, True
+        of_kind = of_kind or call
+    return of_kind, False
 
 
 def counts_of(job: Job, one: RankState) -> CollectiveLog | None:

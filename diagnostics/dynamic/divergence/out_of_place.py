@@ -1,8 +1,10 @@
-"""Collectives that stand where not all ranks can be expected, whatever way they went: finalizers, uneven inputs. Pure.
+"""Collectives at which not all ranks can be expected, whatever way they went: finalizers, uneven inputs, empty passes.
 
 Each rank frees its objects in its own time. In torch.distributed.algorithms.join.Join a rank that has run out of inputs
 answers what the wrapped module and optimizer exchange, and nothing else: ranks are meant to part there, and a
-collective of the program's own in the loop is the fault.
+collective of the program's own in the loop is the fault. A backward pass reduces the gradients that it computes: one
+that begins at a tensor without a graph, as a loss of 0 made anew is, computes none, and its rank is a reduction behind
+from there on, though it went the same way as all others. Pure.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from diagnostics.core.frame import Frame
 from diagnostics.core.frames import is_installed, user_frames
 from diagnostics.dynamic.collectives.rank_state import RankState
 from diagnostics.dynamic.job.job import Job
+from diagnostics.record.marks.run_marks import EmptyPass
 
 _WEAKREF = re.compile(r"/weakref\.py$")
 _JOIN = re.compile(r"/torch/distributed/algorithms/join\.py$")
@@ -30,14 +33,16 @@ class WhyOutOfPlace(enum.Enum):
 
     FINALIZER = "finalizer"
     NOT_SHADOWED = "not shadowed"
+    EMPTY_BACKWARD = "empty backward"
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfPlace:
-    """A line of the project that makes a collective, and why not all ranks join it."""
+    """A line of the project that makes a collective, why not all ranks join it, and which did not, where known."""
 
     frame: Frame
     why: WhyOutOfPlace
+    ranks: tuple[int, ...] = ()
 
 
 def out_of_place(job: Job, positions: Sequence[RankState]) -> OutOfPlace | None:
@@ -49,7 +54,20 @@ def out_of_place(job: Job, positions: Sequence[RankState]) -> OutOfPlace | None:
         for one in positions:
             if (called := _called_by_itself(job, one)) is not None:
                 return OutOfPlace(called, WhyOutOfPlace.NOT_SHADOWED)
-    return None
+    return _empty_pass(job, positions)
+
+
+def _empty_pass(job: Job, positions: Sequence[RankState]) -> OutOfPlace | None:
+    """Returns the backward pass in which some ranks, and not all, had nothing to reduce, where one waits in another."""
+    if not any(one.wait is not None and one.wait.native for one in positions):
+        return None
+    passes = {process.rank: process.prints.marks_of(EmptyPass) for process in job.ranks if process.rank is not None}
+    least = min(map(len, passes.values()), default=0)
+    behind = {rank: marks for rank, marks in passes.items() if len(marks) > least and marks[-1].path}
+    if not behind:
+        return None
+    first = next(iter(behind.values()))[-1]
+    return OutOfPlace(first.path[0], WhyOutOfPlace.EMPTY_BACKWARD, tuple(behind))
 
 
 def _has_joined(one: RankState) -> bool:

@@ -47,4 +47,12 @@ class DrawnAgain:
     path: tuple[Frame, ...]  # of the seeding
 
 
-RunMark = RateSwings | DropoutInEval | DrawnAgain
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyPass:
+    """A backward pass of a rank that began at a tensor without a graph: nothing was computed, nothing reduced."""
+
+    number: int  # among the rank's passes, from 1
+    path: tuple[Frame, ...]
+
+
+RunMark = RateSwings | DropoutInEval | DrawnAgain | EmptyPass

@@ -5,8 +5,9 @@
 FOLDER/OWNER+NAME/ holds a checkout at the commit that repositories.tsv names. The halves A and B were parted by a hash
 of their names before anything was looked at (what was known before is in A): rules were mended with A in view, and B
 was audited once, afterwards. Then they were mended with B in view, too, and C, fetched for it, was audited once; so
-were D and, after what each had asked for, E, F, G, H and I. repositories_judged.tsv holds every error and warning of these
-audits, of A before the mending, with a judgement: true, false, or unclear where it hangs on what the text does not say.
+were D and, after what each had asked for, E, F, G, H and I. repositories_judged.tsv holds every error and warning of
+these audits, of A before the mending, with a judgement: true, false, or unclear where it hangs on what the text does
+not say.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Collectives that stand where not all ranks can be expected: in finalizers, and in loops over uneven inputs."""
+"""Collectives at which not all ranks can be expected: in finalizers, over uneven inputs, behind empty passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from deadlocked import call, hung, rank
 
 from diagnostics.core.frame import Frame
 from diagnostics.diagnosis.hang import collective_not_joined, collectives_disagree
+from diagnostics.dynamic.collectives.rank_state import OperationKind, PendingOperation, RankState, Whereabouts
+from diagnostics.dynamic.divergence.out_of_place import OutOfPlace, WhyOutOfPlace, out_of_place
 from diagnostics.dynamic.job.job import Job
+from diagnostics.record.marks.run_marks import EmptyPass
+from diagnostics.record.parameter_prints import ParameterPrints
 
 SITE = "/venv/lib/python3.11/site-packages"
 TRAINS = """\
@@ -93,3 +97,29 @@ def test_a_collective_in_a_finalizer_is_told_at_the_finalizers_line(tmp_path: Pa
     assert found is not None
     assert found[1] == "train.py:4"
     assert found[2].endswith("train.py:4 is in a finalizer, which each rank runs when it frees the object")
+
+
+def parted(empty: dict[int, int], *, native: bool = True) -> OutOfPlace | None:
+    """Returns what is out of place where rank 0 waits in a backward pass; `empty` says how many of a rank's were so."""
+    at = made.frames("train.py:7")
+    ranks = []
+    for rank_, count in empty.items():
+        marks = tuple(EmptyPass(number=n + 1, path=at) for n in range(count))
+        ranks.append(made.a_process(100 + rank_, rank=rank_, prints=ParameterPrints(marks=marks)))
+    wait = PendingOperation(
+        kind=OperationKind.COLLECTIVE, op="all_reduce", group="0", ranks=(0, 1), slot=8, native=native
+    )
+    waiting = RankState(rank=0, pid=100, at_s=1.0, stand=Whereabouts.WAITING, waits=(wait,))
+    return out_of_place(made.a_job(*ranks), [waiting])
+
+
+def test_a_backward_pass_without_a_graph_on_some_ranks_is_why_the_others_wait_in_theirs() -> None:
+    (line,) = made.frames("train.py:7")
+    assert parted({0: 0, 1: 1}) == OutOfPlace(line, WhyOutOfPlace.EMPTY_BACKWARD, (1,))
+    assert parted({0: 1, 1: 2, 2: 2}) == OutOfPlace(line, WhyOutOfPlace.EMPTY_BACKWARD, (1, 2))
+
+
+def test_empty_passes_part_no_ranks_that_made_as_many_or_wait_elsewhere() -> None:
+    assert parted({0: 0, 1: 0}) is None
+    assert parted({0: 2, 1: 2}) is None
+    assert parted({0: 0, 1: 1}, native=False) is None
