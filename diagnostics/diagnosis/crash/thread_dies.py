@@ -3,7 +3,8 @@
 What it does: where a rank hung, failed while it waited for something (queue.Empty, a timeout) or on what the thread
 was to leave (None out of its queue), left, or made fewer steps than another, and a thread of it died of an exception
 before, that thread's line is the cause. So it is where the thread logged the exception and left None
-for its work, and where the rank goes on to fill the queue that the thread emptied.
+for its work, where the rank goes on to fill the queue that the thread emptied, and where one thread after the other
+ended so in a job that says success.
 
 Why it matters: threading prints the traceback long before the end, and the rank's own error names the waiting line.
 
@@ -40,6 +41,7 @@ _WAITED = re.compile(
     r"|(?i:thread|worker|prefetch|producer)"
 )
 _TOLD = (ExceptionSource.LOGGED, ExceptionSource.PRINTED, ExceptionSource.CAUGHT)
+LEAST_ALIKE = 2
 _LOST = re.compile(r"(?:Connection(?:Reset|Refused|Aborted)|BrokenPipe|EOF)Error$")  # a peer's end, no cause
 
 
@@ -110,7 +112,23 @@ def _cost(job: Job, process: JobProcess, raised: ExceptionRecord) -> str:
     trained_on = not (job.failed or by_design) and _trained_on(job, process, raised)
     if trained_on and is_given_work_in_vain(job, process, raised):
         return f"what it was given from then on is lost, and the job says success after {process.steps} optimizer steps"
+    alike = _died_alike(process, raised) if trained_on else 0
+    if alike >= LEAST_ALIKE:
+        return f"so did {alike} threads with that work, one after the other, and the job says success"
     return ""
+
+
+def _died_alike(process: JobProcess, raised: ExceptionRecord) -> int:
+    """Returns how many threads of a rank ended at that line by that error: one may be begun anew, all of them are not.
+
+    A thread for each checkpoint, each upload: whoever joins them is told nothing of how they ended.
+    """
+    alike = [
+        one.thread
+        for one in process.raised
+        if one.how is ExceptionSource.THREAD and one.type == raised.type and one.user_path == raised.user_path
+    ]
+    return len(set(alike))
 
 
 def _trained_on(job: Job, process: JobProcess, raised: ExceptionRecord) -> bool:

@@ -388,6 +388,21 @@ def test_a_thread_that_nobody_missed_is_no_cause() -> None:
     assert told(thread_dies.match(a_job(waited))) == ("thread-exception", (0,), ("log.py:4", "train.py:9"))
 
 
+def test_threads_that_end_alike_one_after_the_other_have_failed_a_job_that_says_success() -> None:
+    def ended(*texts: str) -> Job:
+        threads = [
+            replace(raised(text, "store.py:9", how=ExceptionSource.THREAD, at_s=1.0 + at), thread=70 + at)
+            for at, text in enumerate(texts)
+        ]
+        process = a_process(agent=agent(steps=10), raised=tuple(threads))
+        stepped = replace(process.agent, steps=replace(process.agent.steps, last_s=8.0))
+        return a_job(replace(process, agent=stepped), code=0)
+
+    assert told(thread_dies.match(ended("OSError: x", "OSError: y"))) == ("thread-exception", (0,), ("store.py:9",))
+    assert thread_dies.match(ended("OSError: x")) is None
+    assert thread_dies.match(ended("OSError: x", "ValueError: y")) is None
+
+
 FEED = """\
 class Feed:
     def pump(self):
