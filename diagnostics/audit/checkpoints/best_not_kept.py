@@ -1,7 +1,8 @@
 """The best metric so far is not in the checkpoint that a run goes on from.
 
-What it does: flags a program that keeps its best checkpoint by a comparison with the best metric, restores step or
-epoch and optimizer from another one, and writes no best metric into it: nowhere, or not into each dict that is saved.
+What it does: flags where a program that keeps its best checkpoint by a comparison with the best metric restores step
+or epoch and optimizer from another one, and writes no best metric into it: nowhere, or not into each dict that is
+saved. The line is the last of those that restore, where the best metric is missing.
 
 Why it matters: a resumed run begins with the worst best that there is. Its first evaluation, however bad, counts as the
 best one: it overwrites the file, or has the better checkpoint deleted.
@@ -25,7 +26,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.checkpoints.resumed_programs import COUNTS, OPTIMIZER, goes_on
+from diagnostics.audit.checkpoints.resumed_programs import COUNTS, OPTIMIZER, count_restored
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
@@ -53,19 +54,25 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     functions = [one for one in project.functions if one.file in around]
     dicts = [(node, one) for one in functions for node in one.nodes_of(ast.Dict) if isinstance(node, ast.Dict)]
     saved = [(node, one) for node, one in dicts if _is_training_state(node)]
-    if not saved or any(_has_best(one) for one in functions) or not goes_on(functions):
+    if not saved or any(_has_best(one) for one in functions):
+        return
+    restored = count_restored(functions)
+    if restored is None:
         return
     for function in project.functions_in(file):
         for node in function.nodes_of(ast.If):
             best = _compared(node, function, functions) if isinstance(node, ast.If) else ""
             if best:
                 yield violation(
-                    file,
-                    node,
+                    project.file_with(restored[1]),
+                    restored[0],
                     f"'{best}' is in no checkpoint: where a run goes on, its first evaluation counts as the best one "
                     "and overwrites a better checkpoint",
                     f"save '{best}' with the rest, and restore it",
-                    steps=(step(project.file_with(saved[0][1]), saved[0][0], "saved without it, to go on from"),),
+                    steps=(
+                        step(project.file_with(saved[0][1]), saved[0][0], "saved without it, to go on from"),
+                        step(file, node, "compared with it here"),
+                    ),
                     confidence=Confidence.LIKELY,
                 )
                 return
