@@ -1,0 +1,17 @@
+import torch
+
+from net import Net, evaluate, train_epoch
+
+net = Net()
+best_acc, best_loss, patience = 0.0, float("inf"), 0
+for epoch in range(50):
+    train_epoch(net)
+    loss, acc = evaluate(net)
+    if best_acc < acc:
+        best_acc = acc
+        torch.save(net.state_dict(), "best.pt")
+    if loss > best_loss:
+        patience += 1
+    else:
+        best_loss = loss
+        torch.save(net.state_dict(), "least_loss.pt")
