@@ -35,7 +35,7 @@ CODE = "A363"
 NAME = "lengths-of-input"
 SEVERITY = Severity.ERROR
 WORDS = ("CTCLoss", "ctc_loss", "rnnt_loss", "RNNTLoss")
-CHECKLIST = "CTC is told the lengths of the model's outputs"
+CHECKLIST = "alignment losses are told the lengths of the model's outputs"
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
 from diagnostics.core.findings import Confidence, Severity
-from diagnostics.static.executed.loading.sampled_neighbours import losses_of_neighbours
+from diagnostics.static.executed.models.sampled_neighbours import losses_of_neighbours
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.program.project import Project
 from diagnostics.static.program.project_file import ProjectFile

@@ -38,7 +38,7 @@ NAME = "slurm-asked-in-container"
 SEVERITY = Severity.ERROR
 READS = frozenset({FileKind.SHELL})
 WORDS = ("scontrol", "squeue", "sinfo")
-CHECKLIST = "Slurm is asked outside of containers"
+CHECKLIST = "machines of a Slurm job are looked up outside of containers"
 _ENGINES = {"singularity": ("exec", "run"), "apptainer": ("exec", "run"), "docker": ("run",), "podman": ("run",),
             "enroot": ("start",)}  # fmt: skip
 _MOUNTED = re.compile(r"slurm/|slurm:|/slurm\b|munge|bin/s(?:control|queue|info|run)|/usr/bin:")

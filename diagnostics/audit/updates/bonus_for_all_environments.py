@@ -67,7 +67,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _steps(function: Function) -> Iterator[tuple[ast.AST, str, str, str]]:
-    """Yields (statement, rewards, terminations, truncations) of `obs, rewards, terminated, truncated, info = envs.step(action)`."""
+    """Yields (statement, rewards, terminations, truncations) of `obs, rewards, ended, cut, info = env.step(action)`."""
     for node in function.nodes_of(ast.Assign):
         match node:
             case ast.Assign(
