@@ -32,7 +32,7 @@ from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A425"
@@ -57,12 +57,13 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     if not saved or any(_has_best(one) for one in functions):
         return
     restored = count_restored(functions)
-    if restored is None:
+    if restored is None or _told(project).get(restored[0], file) is not file:
         return
     for function in project.functions_in(file):
         for node in function.nodes_of(ast.If):
             best = _compared(node, function, functions) if isinstance(node, ast.If) else ""
             if best:
+                _told(project)[restored[0]] = file
                 yield violation(
                     project.file_with(restored[1]),
                     restored[0],
@@ -76,6 +77,12 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     confidence=Confidence.LIKELY,
                 )
                 return
+
+
+@per_project
+def _told(project: Project) -> dict[ast.AST, ProjectFile]:
+    """Returns the lines that were shown, and for which file: several scripts may go on by the same one."""
+    return {}
 
 
 def _is_training_state(node: ast.Dict) -> bool:
