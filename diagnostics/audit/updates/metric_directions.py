@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-from diagnostics.static.program.functions import Function
+from diagnostics.static.program.ast_walk import walk
+from diagnostics.static.program.functions import Function, last_name
 
 _WORD = re.compile(r"[A-Z]{1,40}\d{0,2}(?![a-z])|[A-Z]?[a-z]{1,40}\d{0,2}")
 _HIGHER = frozenset(
@@ -28,6 +29,17 @@ def direction(name: str) -> str:
     if higher is lower or words & _TURNED:
         return ""
     return "max" if higher else "min"
+
+
+def is_made_otherwise(value: ast.expr, right: str) -> bool:
+    """Whether what makes a metric turns it or is called as one that gets better the other way: `acc = criterion(x)`."""
+    if _is_turned(value):
+        return True
+    named = [last_name(one.func) if isinstance(one, ast.Call) else one.id if isinstance(one, ast.Name) else ""
+             for one in walk(value) if isinstance(one, (ast.Call, ast.Name))]  # fmt: skip
+    named += [one.attr for one in walk(value) if isinstance(one, ast.Attribute)]
+    told = {direction(one) or ("min" if "criterion" in one else "") for one in named} - {""}
+    return bool(told) and right not in told
 
 
 def is_turned_round(name: str, functions: list[Function]) -> bool:

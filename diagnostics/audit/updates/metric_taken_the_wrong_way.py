@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from diagnostics.audit.executed import also, home, shown
 from diagnostics.audit.rule import Violation, violation
-from diagnostics.audit.updates.metric_directions import direction, is_turned_round
+from diagnostics.audit.updates.metric_directions import direction, is_made_otherwise, is_turned_round
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.execution.events import Execution
 from diagnostics.static.execution.values import Const, Made, Value
@@ -87,7 +87,7 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
             if not is_turned_round(found[1], around):
                 yield violation(file, found[0], *_wrong(*found[1:]), confidence=Confidence.LIKELY)
         for node in function.nodes_of(ast.If):
-            if isinstance(node, ast.If) and (told := _by_hand(node)) is not None:
+            if isinstance(node, ast.If) and (told := _by_hand(node, function)) is not None:
                 yield violation(file, node, *_wrong(*told), confidence=Confidence.LIKELY)
 
 
@@ -143,7 +143,7 @@ def _of_callback(call: ast.Call, function: Function, project: Project) -> tuple[
     return metric, str(metric.value), str(mode.value), by, f'mode="{right}"'
 
 
-def _by_hand(node: ast.If) -> tuple[str, str, str, str] | None:
+def _by_hand(node: ast.If, function: Function) -> tuple[str, str, str, str] | None:
     """Returns (metric, how it is taken, by what, fix) of a comparison with the best one, behind which that is kept."""
     test = node.test
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
@@ -156,6 +156,8 @@ def _by_hand(node: ast.If) -> tuple[str, str, str, str] | None:
         return None
     right = direction(last_name(new))
     if not right or direction(last_name(best)) != right or (right == "max") is greater:
+        return None
+    if any(is_made_otherwise(value, right) for value in function.assigned.get(last_name(new), ())):
         return None
     kept = any(isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == ast.unparse(best)
                and ast.unparse(one.value) == ast.unparse(new) for one in node.body)  # fmt: skip
@@ -183,7 +185,10 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             continue
         metric = _named(given[0])
         right = direction(metric)
-        if right and taken in ("min", "max") and right != taken and not _is_negative(one.argument(0, "metrics")):
+        made = one.function.assigned.get(metric, ()) if isinstance(given[0], ast.Name) else ()
+        if _is_negative(one.argument(0, "metrics")) or any(is_made_otherwise(value, right) for value in made):
+            continue
+        if right and taken in ("min", "max") and right != taken:
             by = (
                 "ReduceLROnPlateau"
                 if mode is not None

@@ -15,3 +15,10 @@ for epoch in range(50):
     else:
         best_loss = loss
         torch.save(net.state_dict(), "least_loss.pt")
+
+best_val_acc = 1e9
+for epoch in range(50):
+    val_acc = torch.nn.functional.cross_entropy_loss(net(epoch))
+    if val_acc < best_val_acc:
+        best_val_acc = val_acc
+        torch.save(net.state_dict(), "misnamed.pt")
