@@ -79,6 +79,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 def _groups(function: Function, file: ProjectFile) -> list[_Group]:
     """Returns the containers that a function fills with parameters, in the order of its text."""
     loops = [one for one in function.own_nodes if isinstance(one, (ast.For, ast.comprehension)) and _is_over(one.iter)]
+    if not loops:
+        return []
     parameters = {each.id for one in loops for each in walk(one.target) if isinstance(each, ast.Name)}
     names = {_counted(one) for one in loops}
     found: dict[str, list[_Group]] = {}
