@@ -41,7 +41,7 @@ WORDS = ("named_parameters", "parameters")
 CHECKLIST = "every group of parameters is given to an optimizer"
 _FILLS = frozenset(["append", "extend", "add", "update"])
 _FROZEN = "requires_grad"
-_LEFT_OUT = re.compile(r"froz|freez|fix|skip|ignor|exclu|unused|no[nt]?_?train|untrain|static", re.IGNORECASE)
+_LEFT_OUT = re.compile(r"froz|freeze|freezing|fix|skip|ignor|exclu|unused|no[nt]?_?train|untrain|static", re.IGNORECASE)
 
 
 @dataclass(slots=True, eq=False)
