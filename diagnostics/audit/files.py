@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ LARGEST = {
     FileKind.DOCKERFILE: 1 << 18,
     FileKind.MAKEFILE: 1 << 18,
     FileKind.REQUIREMENTS: 1 << 16,
+    FileKind.JSON: 1 << 16,
 }
 LARGEST_NOTEBOOK = 64 << 20  # most of it pictures; of its code, as much is read as of other Python
 # Hidden folders are read, for the start-up scripts and workflows in them, but those of other tools.
@@ -41,6 +43,7 @@ SUFFIXES = {
     ".yml": FileKind.YAML,
     ".dockerfile": FileKind.DOCKERFILE,
 }
+_OF_DEEPSPEED = re.compile(r"(?:^|[_.-])(?:ds|deepspeed|zero)(?![a-z])", re.IGNORECASE)  # of JSON, no other is read
 OF_NO_KIND = "is no Python, notebook, shell script, YAML, Dockerfile or Makefile"
 SHELLS = (b"/sh", b"/bash", b"/dash", b"/zsh", b"/ksh", b" sh", b" bash", b" dash", b" zsh", b" ksh")
 
@@ -127,6 +130,9 @@ def kind_of(path: Path) -> FileKind | None:
         return FileKind.MAKEFILE
     if path.suffix == ".txt" and "requirements" in (path.stem.partition("-")[0].partition("_")[0], path.parent.name):
         return FileKind.REQUIREMENTS
+    if path.suffix.lower() == ".json":
+        deepspeed = _OF_DEEPSPEED.search(path.stem) or _OF_DEEPSPEED.search(path.parent.name)
+        return FileKind.JSON if deepspeed else None
     if path.suffix or name.startswith("."):
         return SUFFIXES.get(path.suffix.lower())
     if not stat.S_ISREG(path.stat().st_mode):

@@ -47,6 +47,13 @@ def test_kinds_are_told_by_name_and_files_without_a_suffix_by_their_first_line(t
     }
 
 
+def test_of_json_only_the_configurations_of_deepspeed_are_read(tmp_path: Path) -> None:
+    (tmp_path / "deepspeed").mkdir()
+    for name in ("ds_config.json", "my_zero3.json", "deepspeed/stage2.json", "package.json", "words.json", "ads.json"):
+        (tmp_path / name).write_text("{}")
+    assert shown(tmp_path) == dict.fromkeys(("deepspeed/stage2.json", "ds_config.json", "my_zero3.json"), FileKind.JSON)
+
+
 def test_what_is_installed_built_or_of_tools_is_left_out_unless_it_is_named(tmp_path: Path) -> None:
     project(tmp_path, a_py="", build__b_py="", dist__c_py="", env__d_py="")
     (tmp_path / "env" / "pyvenv.cfg").write_text("")

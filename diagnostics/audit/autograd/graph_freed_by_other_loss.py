@@ -1,8 +1,8 @@
 """The backward of one loss goes through a network's output and frees the graph that the next loss needs.
 
-What it does: flags a backward, or a function that runs it, through the output of a network that an optimizer trains,
-where the same output takes part in a second backward of the same round: the discriminator's loss of images that are
-not detached, before the generator's.
+What it does: flags where a loss takes in the output of a network that an optimizer trains, and backward runs through
+it, where the same output takes part in a second backward of the same round: the discriminator's loss of images that
+are not detached, before the generator's. The line is the one in which the images would be detached.
 
 Why it matters: backward frees what it went through. The second one raises "Trying to backward through the graph a
 second time". Where only later epochs have both losses, it comes hours into the run.
@@ -45,12 +45,14 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
         for found in second_backwards(function, file, project):
             yield violation(
                 file,
-                found.first,
-                f"this backward goes through {found.name} into {found.network} and frees its graph, which the backward "
-                f"in line {found.second.lineno} needs: it raises 'Trying to backward through the graph a second time'",
+                found.used,
+                f"the backward in line {found.first.lineno} goes through {found.name} into {found.network} and frees "
+                f"its graph, which the backward in line {found.second.lineno} needs: it raises 'Trying to backward "
+                "through the graph a second time'",
                 f"{found.name}.detach() where only the other network learns",
                 steps=(
                     step(file, found.made, f"{found.name} has the graph of {found.network}"),
+                    step(file, found.first, f"backward runs through {found.name}"),
                     step(file, found.second, f"backward runs through {found.name} again"),
                 ),
                 confidence=Confidence.LIKELY,

@@ -1,7 +1,8 @@
 """The best metric so far is not in the checkpoint that a run goes on from.
 
-What it does: flags a program that keeps its best checkpoint by a comparison with the best metric, restores step or
-epoch and optimizer from another one, and writes no best metric into it: nowhere, or not into each dict that is saved.
+What it does: flags where a program that keeps its best checkpoint by a comparison with the best metric restores step
+or epoch and optimizer from another one, and writes no best metric into it: nowhere, or not into each dict that is
+saved. The line is the last of those that restore, where the best metric is missing.
 
 Why it matters: a resumed run begins with the worst best that there is. Its first evaluation, however bad, counts as the
 best one: it overwrites the file, or has the better checkpoint deleted.
@@ -25,13 +26,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from diagnostics.audit.checkpoints.resumed_programs import COUNTS, OPTIMIZER, goes_on
+from diagnostics.audit.checkpoints.resumed_programs import COUNTS, OPTIMIZER, count_restored
 from diagnostics.audit.rule import Violation, step, violation
 from diagnostics.core.findings import Confidence, Severity
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.import_closure import ImportClosures
-from diagnostics.static.program.project import Project
+from diagnostics.static.program.project import Project, per_project
 from diagnostics.static.program.project_file import ProjectFile
 
 CODE = "A425"
@@ -53,22 +54,35 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
     functions = [one for one in project.functions if one.file in around]
     dicts = [(node, one) for one in functions for node in one.nodes_of(ast.Dict) if isinstance(node, ast.Dict)]
     saved = [(node, one) for node, one in dicts if _is_training_state(node)]
-    if not saved or any(_has_best(one) for one in functions) or not goes_on(functions):
+    if not saved or any(_has_best(one) for one in functions):
+        return
+    restored = count_restored(functions)
+    if restored is None or _told(project).get(restored[0], file) is not file:
         return
     for function in project.functions_in(file):
         for node in function.nodes_of(ast.If):
             best = _compared(node, function, functions) if isinstance(node, ast.If) else ""
             if best:
+                _told(project)[restored[0]] = file
                 yield violation(
-                    file,
-                    node,
+                    project.file_with(restored[1]),
+                    restored[0],
                     f"'{best}' is in no checkpoint: where a run goes on, its first evaluation counts as the best one "
                     "and overwrites a better checkpoint",
                     f"save '{best}' with the rest, and restore it",
-                    steps=(step(project.file_with(saved[0][1]), saved[0][0], "saved without it, to go on from"),),
+                    steps=(
+                        step(project.file_with(saved[0][1]), saved[0][0], "saved without it, to go on from"),
+                        step(file, node, "compared with it here"),
+                    ),
                     confidence=Confidence.LIKELY,
                 )
                 return
+
+
+@per_project
+def _told(project: Project) -> dict[ast.AST, ProjectFile]:
+    """Returns the lines that were shown, and for which file: several scripts may go on by the same one."""
+    return {}
 
 
 def _is_training_state(node: ast.Dict) -> bool:

@@ -25,26 +25,32 @@ _LIKE = frozenset(["zeros_like", "ones_like", "full_like", "rand_like", "randn_l
                    "grad", "print"])  # fmt: skip
 _NO_GRAPH = frozenset(["data", "shape", "dtype", "device", "requires_grad", "grad", "ndim"])
 _DETACHES = re.compile(r"detach|no_grad|inference_mode|\.data\b|set_grad_enabled|stop_grad|autograd")
+_Followed = dict[str, ast.AST | None]  # names that have the graph, and where each has first taken it in
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SecondBackward:
-    """What was made, where backward runs through it for the first time, and where for the second."""
+    """What was made, where backward runs through it for the first time, and where for the second.
+
+    `used` is where what the first one runs back from takes it in: there it would be detached.
+    """
 
     made: ast.Assign
     name: str
     network: str
+    used: ast.AST
     first: ast.Call
     second: ast.Call
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pass:
-    """A call in which backward runs through what is followed."""
+    """A call in which backward runs through what is followed, and where that was taken in."""
 
     call: ast.Call
     frees: bool
+    used: ast.AST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,11 +82,11 @@ def second_backwards(function: Function, file: ProjectFile, project: Project) ->
         body = list(_flat(loop.body if loop is not None else statements_of(function.syntax)))
         name = made.targets[0].id
         after = body[body.index(made) + 1 :] if made in body else []
-        passes = [one for one in _passes(after, {name}, here, _DEPTH) if not _apart(one.call, made, file)]
+        passes = [one for one in _passes(after, {name: None}, here, _DEPTH) if not _apart(one.call, made, file)]
         for at, first in enumerate(passes):
             second = next((one for one in passes[at + 1 :] if _follows(first.call, one.call, file)), None)
             if first.frees and second is not None:
-                yield SecondBackward(made, name, network, first.call, second.call)
+                yield SecondBackward(made, name, network, first.used, first.call, second.call)
                 break
 
 
@@ -136,27 +142,36 @@ def _flat(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
                 yield from _flat(inner)
 
 
-def _passes(statements: Sequence[ast.stmt], followed: set[str], here: _Place, depth: int) -> Iterator[_Pass]:
+def _passes(statements: Sequence[ast.stmt], followed: _Followed, here: _Place, depth: int) -> Iterator[_Pass]:
     """Yields the calls that run backward through what is followed, in their order."""
     sources = {id(one.call): one for one in backwards(here.function)}
     for statement in statements:
         for call in _calls(statement):
             if id(call) in sources:
-                if sources[id(call)].of_loss and _carries(sources[id(call)].source, followed, here):
-                    yield _Pass(call, _frees(sources[id(call)]))
+                if sources[id(call)].of_loss and (by := _carried(sources[id(call)].source, followed, here)):
+                    yield _Pass(call, _frees(sources[id(call)]), followed[by[0]] or call)
             elif depth:
                 yield from _inside(call, followed, here, depth)
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            carries = _carries(statement.value, followed, here) and not is_off(statement, here.function, here.file)
-            for target in targets:
-                for one in getattr(target, "elts", [target]):
-                    (followed.add if carries else followed.discard)(ast.unparse(one))
-        elif isinstance(statement, ast.AugAssign) and _carries(statement.value, followed, here):
-            followed.add(ast.unparse(statement.target))
+            off = is_off(statement, here.function, here.file)
+            by = () if off else _carried(statement.value, followed, here)
+            used = followed[by[0]] or _used(statement.value) if by else None
+            for one in (ast.unparse(each) for target in targets for each in getattr(target, "elts", [target])):
+                if by:
+                    followed[one] = used
+                else:
+                    followed.pop(one, None)
+        elif isinstance(statement, ast.AugAssign) and (by := _carried(statement.value, followed, here)):
+            followed.setdefault(ast.unparse(statement.target), followed[by[0]] or _used(statement.value))
 
 
-def _inside(call: ast.Call, followed: set[str], here: _Place, depth: int) -> Iterator[_Pass]:
+def _used(value: ast.expr) -> ast.expr | None:
+    """Returns where a value takes in what is followed: another name for it is not yet a use."""
+    return None if isinstance(value, (ast.Name, ast.Attribute)) else value
+
+
+def _inside(call: ast.Call, followed: _Followed, here: _Place, depth: int) -> Iterator[_Pass]:
     """Yields a call of the project's function that runs backward through what it is given."""
     given = [*call.args, *(one.value for one in call.keywords)]
     if not any(isinstance(one, ast.Name) and one.id in followed for one in given):
@@ -167,24 +182,27 @@ def _inside(call: ast.Call, followed: set[str], here: _Place, depth: int) -> Ite
     target = targets[0]
     names = dict(zip(target.parameters[target.implied :], call.args, strict=False))
     names.update({one.arg: one.value for one in call.keywords if one.arg})
-    inner = {name for name, value in names.items() if isinstance(value, ast.Name) and value.id in followed}
+    inner: _Followed = {
+        name: None for name, value in names.items() if isinstance(value, ast.Name) and value.id in followed
+    }
     there = _Place(target, here.project.file_with(target), here.project)
     found = list(_passes(list(_flat(statements_of(target.syntax))), inner, there, depth - 1))
     if found and not any(True for _ in _arms(found[0].call, there.file)):  # else its arguments may decide
-        yield _Pass(call, found[0].frees)
+        by = next(one.id for one in given if isinstance(one, ast.Name) and one.id in followed)
+        yield _Pass(call, found[0].frees, followed[by] or call)
 
 
 def _frees(backward: BackwardCall) -> bool:
     return not backward.keeps_graph and not any(one.arg == "inputs" for one in backward.call.keywords)
 
 
-def _carries(value: ast.expr, followed: set[str], here: _Place) -> bool:
-    """Whether an expression has the graph of what is followed."""
+def _carried(value: ast.expr, followed: _Followed, here: _Place) -> tuple[str, ...]:
+    """Returns the names by which an expression has the graph of what is followed."""
     for node in _with_graph(value):
         if isinstance(node, ast.Call) and _DETACHES.search(_body_of(node, here)):
-            return False
-    return any(isinstance(node, (ast.Name, ast.Attribute)) and ast.unparse(node) in followed
-               for node in _with_graph(value))  # fmt: skip
+            return ()
+    names = (ast.unparse(node) for node in _with_graph(value) if isinstance(node, (ast.Name, ast.Attribute)))
+    return tuple(one for one in names if one in followed)
 
 
 def _body_of(call: ast.Call, here: _Place) -> str:

@@ -9,6 +9,7 @@ from diagnostics.static.execution.events import Event, Execution, Guard
 from diagnostics.static.execution.values import Const, Made, Name, Value, options, same, sources
 
 _RANKS = frozenset(["torch.distributed.get_rank", "rank"])
+MOVES = frozenset(["os.replace", "os.rename", "shutil.move"])
 _VARIABLES = frozenset(["RANK", "LOCAL_RANK", "SLURM_PROCID"])
 
 
@@ -135,7 +136,7 @@ def loaded_onto_one_device(execution: Execution) -> Iterator[tuple[Event, Event]
 
 def is_moved(execution: Execution, saved: Event, loaded: Value | None) -> bool:
     """Whether what was saved is moved to the place that is loaded: os.replace(temporary, path)."""
-    moves = [one for one in execution.events if one.name in ("os.replace", "os.rename", "shutil.move")]
+    moves = [one for one in execution.events if one.name in MOVES]
     return any(same_path(path_of(saved), one.argument(0, "src")) and same_path(loaded, one.argument(1, "dst"))
                for one in moves)  # fmt: skip
 

@@ -23,11 +23,15 @@ Path = tuple[str, ...]
 
 
 def documents(file: ProjectFile) -> tuple[yaml.Node, ...]:
-    """Returns the documents of a YAML file, () where it is none: templates have `{{` where YAML has no place for it."""
-    if file.kind is not FileKind.YAML or len(file.text) > MOST_CHARACTERS or is_deep(file.text):
+    """Returns the documents of a YAML file, () where it is none: templates have `{{` where YAML has no place for it.
+
+    JSON is YAML but for its tabs.
+    """
+    if file.kind not in (FileKind.YAML, FileKind.JSON) or len(file.text) > MOST_CHARACTERS or is_deep(file.text):
         return ()
+    text = file.text.replace("\t", " ") if file.kind is FileKind.JSON else file.text
     try:
-        return tuple(node for node in yaml.compose_all(file.text, Loader=_LOADER) if node is not None)
+        return tuple(node for node in yaml.compose_all(text, Loader=_LOADER) if node is not None)
     except (yaml.YAMLError, RecursionError, ValueError):
         return ()
 

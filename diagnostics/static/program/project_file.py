@@ -27,6 +27,7 @@ class FileKind(StrEnum):
     YAML = "yaml"
     DOCKERFILE = "dockerfile"
     MAKEFILE = "makefile"
+    JSON = "json"  # configurations of DeepSpeed
     REQUIREMENTS = "requirements"  # of pip: no rule reads it, it says which versions the others are about
     OTHER = "other"
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from diagnostics.static.executed.file_names import may_meet
-from diagnostics.static.executed.saved_files import is_moved, path_of, same_path
+from diagnostics.static.executed.checkpoints.folders import lies_in
+from diagnostics.static.executed.file_names import listed_in, may_meet
+from diagnostics.static.executed.saved_files import MOVES, is_moved, path_of, same_path
 from diagnostics.static.executed.training import wrapper_of
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.values import ANY_KEY, Const, Made, Mapped, Value, options, sources
@@ -41,6 +42,7 @@ def loaded_loosely(execution: Execution) -> Iterator[tuple[Event, Event, str]]:
                     same_path(path_of(each), load.args[0])
                     or may_meet(path_of(each), load.args[0])
                     or is_moved(execution, each, load.args[0])
+                    or _is_listed(execution, each, load, one.argument(0, "state_dict"))
                 )
                 and _is_under_key(each.argument(0, "obj"), one.argument(0, "state_dict"), load)
             ),
@@ -49,6 +51,22 @@ def loaded_loosely(execution: Execution) -> Iterator[tuple[Event, Event, str]]:
         left = prefix_left(prefix_of(found.argument(0, "obj")), execution, one) if found is not None else ""
         if found is not None and left:
             yield one, found, left
+
+
+def _is_listed(execution: Execution, saved: Event, load: Made, state: Value | None) -> bool:
+    """Whether a load takes a file of the folder that is saved into, where all that is saved there is of a wrapper."""
+    folders = listed_in(load.args[0])
+    there = [one for one in execution.named("torch.save") if _lies_in_one(execution, one, folders)] if folders else []
+    held = [one.argument(0, "obj") for one in there]
+    if isinstance(state, Made) and state.name == "[]" and state.owner is load:
+        held = [one for one in held if _has_key(one, state.args[0])]
+    return saved in there and all(prefix_of(one) and _is_under_key(one, state, load) for one in held)
+
+
+def _lies_in_one(execution: Execution, saved: Event, folders: Sequence[Value]) -> bool:
+    moved = [one.argument(1, "dst") for one in execution.events if one.name in MOVES
+             and same_path(path_of(saved), one.argument(0, "src"))]  # fmt: skip
+    return any(lies_in(path, folder) for path in (path_of(saved), *moved) for folder in folders)
 
 
 def _is_under_key(saved: Value | None, loaded: Value | None, load: Value) -> bool:

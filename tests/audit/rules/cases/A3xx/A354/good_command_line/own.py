@@ -1,0 +1,7 @@
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+from model import data, network
+
+(args,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+args.greater_is_better = "wer" not in args.metric_for_best_model
+Trainer(model=network(), args=args, train_dataset=data("train"), eval_dataset=data("test")).train()

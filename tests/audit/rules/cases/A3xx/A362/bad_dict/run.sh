@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+accelerate launch --num_processes 4 train.py

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+deepspeed --num_gpus 1 train.py

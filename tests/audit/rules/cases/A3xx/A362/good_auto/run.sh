@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+deepspeed --num_gpus 8 train.py

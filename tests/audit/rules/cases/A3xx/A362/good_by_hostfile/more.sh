@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+torchrun --nproc-per-node "$GPUS" train.py

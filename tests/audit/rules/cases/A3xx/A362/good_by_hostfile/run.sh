@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+deepspeed --hostfile hosts train.py

@@ -1,0 +1,17 @@
+import torch
+
+from store import save_state_of, resume
+
+
+def main(model, optimizer, loader, evaluate, args):
+    best_acc = 0.0
+    resume("last.pth", model, optimizer, args)
+    for epoch in range(args.start_epoch, args.epochs):
+        for batch in loader:
+            model(batch).backward()
+            optimizer.step()
+        acc = evaluate(model)
+        save_state_of("last.pth", model, optimizer, epoch)
+        if acc > best_acc:
+            best_acc = acc
+            torch.save(model.state_dict(), "best.pth")
