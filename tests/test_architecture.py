@@ -52,7 +52,7 @@ ARROWS = {
     "dynamic/job": "machine record s/program",
     "dynamic/model": "record d/job s/program s/dataflow s/torch_code",
     "dynamic/collectives": "agent/shared record d/job s/program",
-    "dynamic/divergence": "agent/shared record d/job d/collectives s/program s/dataflow",
+    "dynamic/divergence": "agent/shared record record/marks d/job d/collectives s/program s/dataflow",
     "dynamic/stall": "machine record d/job d/collectives d/divergence s/program",
     "dynamic/failures": "agent/shared record d/job d/model d/stall s/program s/dataflow s/torch_code",
     "dynamic/replicas": "agent/shared record d/job d/samples s/program",
