@@ -90,9 +90,9 @@ def _exchange(value: ast.expr, function: Function, project: Project) -> ast.Call
     match value:
         case ast.Call(func=func) if _gives_back(value, function, project):
             return value
-        case ast.Call(func=func, args=args) if (
-            isinstance(func, ast.Name) and func.id in _PURE or project.name(func, function) in _PURE_TORCH
-        ):
+        case ast.Call(func=func, args=args) if (isinstance(func, ast.Name) and func.id in _PURE) or project.name(
+            func, function
+        ) in _PURE_TORCH:
             return next((one for one in (_exchange(each, function, project) for each in args) if one), None)
         case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _PURE_METHODS:
             return _exchange(inner, function, project)
@@ -136,6 +136,11 @@ def _inside(function: Function, project: Project) -> Iterator[tuple[ast.Call, Fu
 def _returns_copy(function: Function, project: Project) -> bool:
     """Whether all that a function does is to exchange copies of what it is given, and to return them."""
     given = set(function.parameters)
+    if function.owner is not None or function.nodes_of((ast.For, ast.While, ast.With, ast.Try, ast.AsyncFor)):
+        return False  # it may do more than that
+    statements = [one.value for one in function.nodes_of(ast.Expr) if isinstance(one, ast.Expr)]
+    if any(isinstance(one, ast.Call) and operation_call(one, function, project) is None for one in statements):
+        return False
     returned = [one.value for one in function.nodes_of(ast.Return) if isinstance(one, ast.Return) and one.value]
     if not returned or function.is_generator or not given:
         return False
@@ -143,7 +148,9 @@ def _returns_copy(function: Function, project: Project) -> bool:
         return False
     own = {name for name, values in function.assigned.items() if all(map(_is_copy, values))} - given
     exchanged = 0
-    for node in function.nodes_of((ast.Call, ast.Assign, ast.AugAssign, ast.Global, ast.Nonlocal, ast.Raise, ast.Yield)):
+    for node in function.nodes_of(
+        (ast.Call, ast.Assign, ast.AugAssign, ast.Global, ast.Nonlocal, ast.Raise, ast.Yield)
+    ):
         if isinstance(node, ast.Call):
             operation = operation_call(node, function, project)
             if operation is not None:

@@ -82,7 +82,7 @@ def _evaluates_behind(call: ast.Call, function: Function, project: Project) -> b
 
 
 def _saves_behind(call: ast.Call, function: Function, project: Project) -> bool:
-    """Whether a function saves once the average is in the model: in the same block, or it says by its name that it does.
+    """Whether a function saves once the average is in the model: in the same block, or at all if its name says so.
 
     What is saved further out is saved in each round, with the average or without.
     """
@@ -96,7 +96,9 @@ def _saves_behind(call: ast.Call, function: Function, project: Project) -> bool:
     behind = block[block.index(statement) + 1 :] if statement in block else []
     if _SAVES.search(function.name.rpartition(".")[2]):
         behind = list(_following(call, function, project))
-    return any(isinstance(one, ast.Call) and _SAVES.search(last_name(one.func)) for each in behind for one in walk(each))
+    return any(
+        isinstance(one, ast.Call) and _SAVES.search(last_name(one.func)) for each in behind for one in walk(each)
+    )
 
 
 def _asks(call: ast.Call, function: Function, project: Project) -> bool:

@@ -1,4 +1,4 @@
-"""Schedules that write their first rate into an optimizer which has just been given back the rate of a checkpoint. Pure."""
+"""Schedules that write their first rate over the one that their optimizer has from a checkpoint. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLOSED = frozenset(["LambdaLR", "OneCycleLR", "CyclicLR", "CosineAnnealingWarmR
 
 
 def written_over(execution: Execution) -> Iterator[tuple[Event, Event, Event]]:
-    """Yields (making of the schedule, load of its optimizer's state before, load of the schedule's own state behind)."""
+    """Yields (making of a schedule, load of its optimizer's state before, load of its own state behind)."""
     events = execution.events
     for at, one in enumerate(events):
         optimizer = one.argument(0, "optimizer") if _writes(one) else None
