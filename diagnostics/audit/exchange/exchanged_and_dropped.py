@@ -208,5 +208,12 @@ def _sends_something(call: ast.Call, function: Function) -> bool:
 
 
 def _is_computed(value: ast.expr) -> bool:
-    made = {last_name(one.func) for one in walk(value) if isinstance(one, ast.Call)}
-    return not made & _CONSTANT and any(isinstance(one, ast.Name) for one in walk(value))
+    calls = [one for one in walk(value) if isinstance(one, ast.Call)]
+    called = {id(inner) for one in calls for inner in walk(one.func)} if not _of_object(value) else set()
+    named = any(isinstance(one, ast.Name) and id(one) not in called for one in walk(value))
+    return named and not {last_name(one.func) for one in calls} & _CONSTANT
+
+
+def _of_object(value: ast.expr) -> bool:
+    """Whether a value is what a method gives without being told anything: `text.sum()`."""
+    return isinstance(value, ast.Call) and not value.args
