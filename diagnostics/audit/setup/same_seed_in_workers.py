@@ -57,8 +57,8 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
         yield violation(
             home(generator, project),
             generator.node,
-            "each data worker gets a copy of this generator of the data set, and draws the same numbers from it: what is "
-            "random in a sample repeats from worker to worker, and in each epoch",
+            "each data worker gets a copy of this generator of the data set, and draws the same numbers from it: what "
+            "is random in a sample repeats from worker to worker, and in each epoch",
             "draw from torch's or numpy's generator of the worker, or make one in worker_init_fn from "
             "torch.initial_seed()",
             steps=(shown(loader, project, "its workers begin with what was made before them"),),
