@@ -32,13 +32,9 @@ def restored_alike(execution: Execution) -> Iterator[tuple[Event, Made, Event, a
     """Yields (restore, load, seeding by the rank, call by which the load's function restores, that function)."""
     if not is_distributed(execution):
         return
-    if any(
-        asks_rank(path)
-        for one in execution.named("torch.save")
-        if (path := path_of(one)) is not None
-        and any(isinstance(each, Made) and each.name.endswith(_GETS) for each in sources(one.argument(0, "obj")))
-    ):
-        return  # each rank keeps its own  # fmt: skip
+    saves = [one for one in execution.named("torch.save") if _holds_state(one.argument(0, "obj"))]
+    if any(_is_rank(each) for one in saves for each in _chosen_by(path_of(one))):
+        return  # each rank keeps its own
     seeds = [(at, one) for at, one in enumerate(execution.events) if one.name in _SEEDS
              and any(map(asks_rank, (*one.args, *one.keywords.values())))]  # fmt: skip
     apart = seeds[0][1] if seeds else None
@@ -55,6 +51,17 @@ def restored_alike(execution: Execution) -> Iterator[tuple[Event, Made, Event, a
         yield one, loaded, apart, *_restored_by(one, loaded)
 
 
+def _holds_state(value: Value | None) -> bool:
+    return any(isinstance(each, Made) and each.name.endswith(_GETS) for each in sources(value))
+
+
+def _is_rank(value: Value) -> bool:
+    """Whether a value is the rank itself, or what a launcher says of it."""
+    if isinstance(value, Const):
+        return isinstance(value.value, str) and value.value.endswith(("RANK", "PROCID"))
+    return isinstance(value, Made) and value.name.endswith(("rank", "process_index"))
+
+
 def _all_come(event: Event) -> bool:
     """Whether no test of the rank stands before an event, as far as that is seen."""
     return ranks_at(event) in (None, ALL_RANKS) and not any(
@@ -65,22 +72,27 @@ def _all_come(event: Event) -> bool:
 def _loaded_whole(value: Value | None) -> Made | None:
     """Returns the load of which a state is an item, where neither the path nor the item is chosen by the rank."""
     found: Made | None = None
+    for one in _chosen_by(value):
+        if speaks_of_ranks(one) or (isinstance(one, Made) and one.name.startswith(_EXCHANGES)):
+            return None
+        if isinstance(one, Made) and one.name == _LOAD:
+            found = one
+    return found if found is not None and found.function is not None else None
+
+
+def _chosen_by(value: Value | None) -> Iterator[Value]:
+    """Yields what a value is made of; of a file that was read its path, and not the device to which it was read."""
     waiting, seen = [value], set[int]()
     while waiting and len(seen) < _MOST:
         one = waiting.pop()
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
-        if speaks_of_ranks(one) or (isinstance(one, Made) and one.name.startswith(_EXCHANGES)):
-            return None
-        if isinstance(one, Made) and one.name == _LOAD:
-            found = one
-            waiting.append(one.argument(0, "f"))  # where to it is loaded has nothing to do with what it is
-        elif isinstance(one, Made) and one.name == "open":
-            waiting.append(one.argument(0, "file"))
+        yield one
+        if isinstance(one, Made) and one.name in (_LOAD, "open"):
+            waiting.append(next(iter((*one.args[:1], *one.keywords.values())), None))
         elif not isinstance(one, Const):
             waiting += made_of(one)
-    return found if found is not None and found.function is not None else None
 
 
 def _restored_by(restore: Event, loaded: Made) -> tuple[ast.AST, Function]:
