@@ -374,7 +374,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
     assert {code: found for code, found in folders.items() if len(found) > 1} == {
         "A1": {"ordering", "setup", "data", "updates"},
         "A2": {"collectives", "exchange"},
-        "A3": {"autograd", "losses", "models", "updates"},
+        "A3": {"autograd", "checkpoints", "losses", "models", "updates"},
         "A4": {"devices", "checkpoints"},
         "A5": {"failures", "launch"},
         "A6": {"launch", "scripts", "signals"},

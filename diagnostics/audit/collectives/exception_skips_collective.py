@@ -1,7 +1,8 @@
 """An exception that is caught on one rank makes it skip a collective, and it goes on as if nothing had been.
 
 What it does: flags handlers that swallow an error of a block in which ranks meet (a backward of a wrapped model, an
-all_reduce, a save by all) and go on, with no agreement after it.
+all_reduce, a save by all) and go on, with no agreement after it; and those that give up a round of a loop, of errors
+that the rank's own samples cause, where ranks meet further down in it.
 
 Why it matters: the rank that failed is one operation behind the others from then on: they wait in the one it skipped,
 it comes to the next. Gloo may even add the two together.

@@ -1,9 +1,9 @@
-"""A validation puts the average of the weights into the model and does not take it out again.
+"""A validation or a save puts the average of the weights into the model and does not take it out again.
 
 What it does: flags `store()` followed by `copy_to()`, and `apply_shadow()` of a class that has a way back, where
 nothing in the project calls that way back (`restore()` and the like) and training goes on in the loop around it; and
-`copy_to()` or `model.load_state_dict(ema.state_dict())` for an evaluation of the model that is trained, where nothing
-was kept of its weights.
+`copy_to()` or `model.load_state_dict(ema.state_dict())` for an evaluation or a checkpoint of the model that is trained,
+where nothing was kept of its weights.
 
 Why it matters: the weights that were being trained are thrown away at each validation and replaced by an average that
 lags behind; the optimizer's moments belong to others. The loss falls for a while and is set back again and again.
@@ -69,7 +69,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                     call,
                     f"`{ast.unparse(call)[:60]}` puts the average into the model, and nothing takes it out again: the "
                     "training goes on from the average, and the weights that it had come to are lost",
-                    f"{fix} behind the validation, in a `finally`: ema.restore(...)",
+                    f"{fix} behind the validation or the save, in a `finally`: ema.restore(...)",
                     steps=(step(project.file_with(around[1]), around[0], "the training goes on around this call"),),
                     confidence=Confidence.LIKELY,
                 )

@@ -22,6 +22,7 @@ SWAPS = ("apply_shadow", "apply_average", "swap_in")  # of classes that keep the
 _AVERAGE = re.compile(r"ema(?:$|[^a-z])|EMA|Ema|averag|shadow|swa_", re.IGNORECASE)
 _KEPT_BY_HAND = frozenset(["clone", "deepcopy"])
 _EVALUATES = re.compile(r"eval|valid|sample|preview|generate|infer|visuali|test|log_image", re.IGNORECASE)
+_SAVES = re.compile(r"save|checkpoint|export|push_to_hub|upload", re.IGNORECASE)
 _WITHOUT_GRADIENT = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
 _LAST = re.compile(r"last|final|done|finish|- 1\b|stop", re.IGNORECASE)
 _OF_A_FAILURE = re.compile(r"nan\b|isfinite|isinf|diverg|spike", re.IGNORECASE)
@@ -67,16 +68,36 @@ def has_way_back(call: ast.Call, function: Function, project: Project) -> bool:
 def _evaluates_behind(call: ast.Call, function: Function, project: Project) -> bool:
     """Whether a function asks the model for something once the average is in it, and does not train it on there.
 
-    Where the average becomes the weights by design, as in Lookahead, nothing is evaluated between.
+    Where the average becomes the weights by design, as in Lookahead, nothing is evaluated or saved between.
     """
     decorators = getattr(function.syntax, "decorator_list", ())
     if any(project.name(getattr(one, "func", one), function) in _WITHOUT_GRADIENT for one in decorators):
         return True
     behind = [one for each in _following(call, function, project) for one in walk(each) if isinstance(one, ast.Call)]
-    return any(
+    return _saves_behind(call, function, project) or any(
         _asks(one, function, project)
         or any(_asks(each, target, project) for target in project.targets(one, function) for each in _calls(target))
         for one in behind
+    )
+
+
+def _saves_behind(call: ast.Call, function: Function, project: Project) -> bool:
+    """Whether a function saves once the average is in the model: in the same block, or at all if its name says so.
+
+    What is saved further out is saved in each round, with the average or without.
+    """
+    parents = project.file_with(function).parents
+    statement: ast.AST | None = call
+    while statement is not None and not isinstance(statement, ast.stmt):
+        statement = parents.get(statement)
+    outer = parents.get(statement) if statement is not None else None
+    blocks = (getattr(outer, name, None) for name in ("body", "orelse", "finalbody"))
+    block: list[ast.AST] = next((one for one in blocks if isinstance(one, list) and statement in one), [])
+    behind = block[block.index(statement) + 1 :] if statement in block else []
+    if _SAVES.search(function.name.rpartition(".")[2]):
+        behind = list(_following(call, function, project))
+    return any(
+        isinstance(one, ast.Call) and _SAVES.search(last_name(one.func)) for each in behind for one in walk(each)
     )
 
 

@@ -1,8 +1,9 @@
 """A decision by rank that is taken before there are ranks.
 
 What it does: follows each start of the project call by call and flags helpers that fall back to rank 0 where
-is_initialized() is False (`get_rank()`, `is_main_process()`) and are asked before init_process_group on the same way,
-where the answer is kept and used after it, seeds a generator, or opens a tracker or a file.
+is_initialized() is False (`get_rank()`, `is_main_process()`) and are asked on the same way before the group is made, by
+init_process_group, deepspeed.initialize or an Accelerator, where the answer is kept and used after it, seeds a
+generator, or opens a tracker or a file.
 
 Why it matters: before the group is made every rank takes itself for rank 0 of 1. All of them log, all write the same
 file, all draw the same random numbers; nothing fails, so it is found in the tracker weeks later.
@@ -40,7 +41,7 @@ from diagnostics.static.ordering.group_lifetime import (
     questions,
     reads_environment,
 )
-from diagnostics.static.ordering.traced_calls import is_seed
+from diagnostics.static.ordering.traced_calls import MAKE_GROUP, is_seed
 from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.project import Project, per_project
@@ -65,7 +66,7 @@ def _hits(project: Project) -> tuple[Violation, ...]:
     found: dict[tuple[str, int], Violation] = {}
     for trace in event_traces(project):
         for event in trace.named(IS_INITIALIZED):
-            start = initialised_after(trace, event)
+            start = initialised_after(trace, event, MAKE_GROUP)
             if start is not None and is_sure(trace, start, project):
                 for one in _decision(event, start, project):
                     found.setdefault((one.file.shown, one.line), one)

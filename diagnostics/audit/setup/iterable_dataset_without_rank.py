@@ -76,20 +76,21 @@ def _run(execution: Execution, project: Project) -> Iterator[Violation]:
             steps=(shown(loader, project, "several workers read it"),),
             confidence=Confidence.LIKELY,
         )
-    for asked, reader in parted_by_worker_only(execution):
+    for share, reader in parted_by_worker_only(execution):
+        assert share.node is not None  # noqa: S101 (asked for there)
         yield violation(
-            home(asked, project),
-            asked.node,
+            home(share, project),
+            share.node,
             "the data workers part this stream among them, and nothing parts it among the ranks: each rank reads all",
             "divide by rank * num_workers + worker, of world_size * num_workers",
             steps=(shown(reader, project, "every rank reads it"),),
             confidence=Confidence.LIKELY,
         )
-    for share, reader in parted_by_rank_only(execution):
-        assert share.node is not None  # noqa: S101 (asked for there)
+    for own, reader in parted_by_rank_only(execution):
+        assert own.node is not None  # noqa: S101 (asked for there)
         yield violation(
-            home(share, project),
-            share.node,
+            home(own, project),
+            own.node,
             "this is the share of the rank, and each of its data workers goes over all of it: the worker's number "
             "goes into a seed alone, and every sample comes once from each worker",
             "divide by rank * num_workers + worker, of world_size * num_workers",

@@ -52,14 +52,16 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 def _run(execution: Execution, project: Project) -> Iterator[Violation]:
     for loader, generator in copied_generators(execution):
+        if generator.node is None:
+            continue
         yield violation(
-            home(loader, project),
-            loader.node,
-            "each data worker gets a copy of the data set's own generator, and draws the same numbers from it: what is "
-            "random in a sample repeats from worker to worker, and in each epoch",
+            home(generator, project),
+            generator.node,
+            "each data worker gets a copy of this generator of the data set, and draws the same numbers from it: what "
+            "is random in a sample repeats from worker to worker, and in each epoch",
             "draw from torch's or numpy's generator of the worker, or make one in worker_init_fn from "
             "torch.initial_seed()",
-            steps=(shown(generator, project, "the generator, made before there are workers"),),
+            steps=(shown(loader, project, "its workers begin with what was made before them"),),
             confidence=Confidence.LIKELY,
         )
     for seeded, read in seeded_alike(execution):

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 
 from diagnostics.static.dataflow.taint_rules import returned_item
 from diagnostics.static.dataflow.taint_sources import RANK, Taint
+from diagnostics.static.program.ast_walk import walk
 from diagnostics.static.program.call_graph import CallGraph, Function, is_generator, last_name
 
 MOST_STEPS = 240
 _MADE_OF_NUMBERS = {"range", "arange", "randn", "rand", "zeros", "ones", "empty", "full", "randint", "randperm", "eye",
                     "linspace", "trange"}  # fmt: skip
 _SAME_LENGTH = {"list", "tuple", "sorted", "enumerate", "zip", "iter", "reversed", "DataLoader", "tqdm", "map", "set",
-                "TensorDataset", "cycle", "chain", "ConcatDataset", "stack", "cat", "tensor", "as_tensor", "array",
+                "TensorDataset", "chain", "ConcatDataset", "stack", "cat", "tensor", "as_tensor", "array",
                 "from_numpy", "prepare", "batched", "len", "int", "min", "max", "ceil", "abs", "sum"}  # fmt: skip
 _MAPPINGS = {"dict", "OrderedDict", "defaultdict"}
 _PARTS = {"islice", "Subset", "random_split", "filter", "take", "narrow", "shard", "select", "skip"}
+_ENDLESS = {"cycle"}
 _CONTENT = {"manual_seed", "seed", "default_rng", "Generator", "RandomState", "Random", "to", "cuda", "device", "print",
             "item", "format", "join", "str"}  # fmt: skip
 
@@ -124,7 +126,7 @@ class LengthTaint:
 
     def _call(self, call: ast.Call, function: Function) -> Iterator[Taint]:
         name = last_name(call.func)
-        if name in _CONTENT or self.agrees(name):
+        if name in _CONTENT or name in _ENDLESS or self.agrees(name):
             return
         arguments = [*call.args, *(one.value for one in call.keywords)]
         if name in _MAPPINGS:
@@ -157,23 +159,48 @@ class LengthTaint:
                     yield from self._of(argument, function)
                 reader = self.program.method(target.owner, "__iter__")
                 if reader is not None:
-                    loops = (
-                        node
-                        for node in reader.nodes_of((ast.For, ast.AsyncFor))
-                        if isinstance(node, (ast.For, ast.AsyncFor))
-                    )
-                    for loop in loops:
+                    for loop in _ending_loops(reader):
                         yield from self._of(loop.iter, reader)
                 return
             target = measures
-        for node in target.nodes_of((ast.For, ast.AsyncFor, ast.Return)):
-            if isinstance(node, (ast.For, ast.AsyncFor)) and is_generator(target):
-                yield from self._of(node.iter, target)
-            elif isinstance(node, ast.Return) and node.value is not None:
+        for loop in _ending_loops(target) if is_generator(target) else ():
+            yield from self._of(loop.iter, target)
+        for node in target.nodes_of(ast.Return):
+            if isinstance(node, ast.Return) and node.value is not None:
                 if target.name.endswith("__len__"):
                     yield from self._taints(self.value(node.value, target))
                 else:
                     yield from self._of(node.value, target)
+
+
+def _ending_loops(reader: Function) -> Iterator[ast.For | ast.AsyncFor]:
+    """Yields the loops of a generator but for those in a `while True` that nothing leaves: these have no length."""
+    endless = {
+        id(inner)
+        for node in reader.nodes_of(ast.While)
+        if isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value
+        if not any(isinstance(one, ast.Return) for one in walk(node)) and not _broken(node.body)
+        for inner in walk(node)
+    }
+    for node in reader.nodes_of((ast.For, ast.AsyncFor)):
+        if isinstance(node, (ast.For, ast.AsyncFor)) and id(node) not in endless:
+            yield node
+
+
+def _broken(body: list[ast.stmt]) -> bool:
+    """Whether a `break` leaves the loop whose body this is."""
+    for one in body:
+        if isinstance(one, ast.Break):
+            return True
+        if isinstance(one, (ast.For, ast.AsyncFor, ast.While)):
+            if _broken(one.orelse):
+                return True
+            continue
+        blocks = [getattr(one, name, []) for name in ("body", "orelse", "finalbody")]
+        blocks += [each.body for each in (*getattr(one, "handlers", []), *getattr(one, "cases", []))]
+        if any(_broken(block) for block in blocks):
+            return True
+    return False
 
 
 def _ends_iteration(node: ast.AST) -> bool:

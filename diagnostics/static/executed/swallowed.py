@@ -43,6 +43,53 @@ def swallowed(execution: Execution) -> Iterator[Swallowed]:
             alone = _of_memory(handler) or _raised_by_own_data(execution, attempt)
             if alone and not _agrees(execution, attempt):
                 yield Swallowed(handler=handler, attempt=attempt, met=one)
+    yield from _rounds_given_up(execution, told)
+
+
+def _rounds_given_up(execution: Execution, told: set[int]) -> Iterator[Swallowed]:
+    """Yields the handlers that give up a round of a loop, of errors by the rank's own samples: the others go on in it.
+
+    What is skipped stands behind the attempt: `except NothingToLearn: continue`, and further down the backward pass.
+    """
+    raised = [one for one in execution.named("raise") if one.guards and one.tries and not one.is_handled]
+    own = OwnData(execution) if raised else None
+    for one in raised:
+        attempt = next((each for each in reversed(one.tries) if _catching(each, one) is not None), None)
+        handler = _catching(attempt, one) if attempt is not None else None
+        if own is None or attempt is None or handler is None or not attempt.loops or id(attempt.node) in told:
+            continue
+        if not isinstance(handler.body[-1], ast.Continue) or own.of(one.guards[-1].test, sizes=True) is None:
+            continue
+        at = execution.events.index(one)
+        met = next((each for each in execution.events[at:] if _is_behind(each, attempt)), None)
+        if met is not None and not _agrees(execution, attempt):
+            told.add(id(attempt.node))
+            yield Swallowed(handler=handler, attempt=attempt, met=met)
+
+
+def _is_behind(event: Event, attempt: TriedBlock) -> bool:
+    """Whether ranks meet in an event of the same round, outside of the attempt."""
+    inside = any(one.node is attempt.node for one in event.tries)
+    return meets(event) and not inside and any(one is attempt.loops[-1] for one in event.loops)
+
+
+def _catching(attempt: TriedBlock, raised: Event) -> ast.ExceptHandler | None:
+    """Returns the handler of an attempt that an error comes to, None where that is not seen."""
+    given = raised.node.exc if isinstance(raised.node, ast.Raise) else None
+    kinds = _with_bases(last_name(given.func if isinstance(given, ast.Call) else given), raised) if given else set()
+    for handler in attempt.node.handlers:
+        caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        if any(one is None or last_name(one) in kinds for one in caught):
+            return handler
+    return None
+
+
+def _with_bases(name: str, raised: Event, rounds: int = 4) -> set[str]:
+    """Returns an exception's class and those above it, as far as the file in which it is raised has them."""
+    tree = raised.function.source.tree
+    defined = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and one.name == name] if tree else []
+    above = [_with_bases(last_name(base), raised, rounds - 1) for one in defined for base in one.bases if rounds]
+    return {name, "Exception", "BaseException"}.union(*above)
 
 
 def swallowed_on_leaving(execution: Execution) -> Iterator[tuple[ast.Return, Instance, Event]]:

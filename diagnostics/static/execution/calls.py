@@ -84,14 +84,18 @@ class CallEvaluation(ForeignCalls):
 
     def _arguments(self, node: ast.Call, scope: Scope) -> tuple[list[Value], dict[str, Value]]:
         args: list[Value] = []
+        spread: dict[str, Value] = {}  # what is handed over item by item, until it is known to how many parameters
         for one in node.args:
             value = self.evaluate(one, scope)
             if isinstance(one, ast.Starred):
                 items, whole = library.items_of(value, one)
-                args += items if whole or isinstance(value, Items) else [UNKNOWN]
+                known = whole or isinstance(value, Items)
+                args += items if known else [UNKNOWN]
+                if not known and one is node.args[-1] and isinstance(value, Made):
+                    spread["*"] = value
             else:
                 args.append(value)
-        keywords: dict[str, Value] = {}
+        keywords: dict[str, Value] = spread
         for given in node.keywords:
             value = self.evaluate(given.value, scope)
             if given.arg is not None:
@@ -121,6 +125,7 @@ class CallEvaluation(ForeignCalls):
                 return self.call(method, args, keywords, node, scope)
             return self._model(callee, args, keywords, node, scope)
         if isinstance(callee, Name):
+            keywords = {key: value for key, value in keywords.items() if key != "*"} if "*" in keywords else keywords
             found = self.of_library(callee.name, args, keywords, node, scope)
             return found if found is not None else self.leaves(callee.name, None, args, keywords, node, scope)
         if isinstance(callee, Made) and _is_attribute(callee.node) and callee.owner is not None:
@@ -147,6 +152,8 @@ class CallEvaluation(ForeignCalls):
         scope: Scope,
     ) -> Value:  # fmt: skip
         """Notes a call that leaves the project; returns what it gives."""
+        if "*" in keywords:
+            keywords = {key: value for key, value in keywords.items() if key != "*"}
         made = Made(name, owner, tuple(args), keywords or NO_KEYWORDS, node, scope.function)
         self.state.happened(name, node, scope.function, owner=owner, args=made.args, keywords=keywords, value=made)
         return made
@@ -256,6 +263,11 @@ class CallEvaluation(ForeignCalls):
         positional = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
         found: dict[str, Value] = dict(zip(positional, given, strict=False))
         rest = dict(keywords)
+        spread = rest.pop("*", None)
+        if spread is not None and 0 < len(given) <= len(positional):
+            for at, name in enumerate(positional[len(given) - 1 :]):
+                if name not in callee.defaults:
+                    found[name] = Made("[]", spread, (Const(at),), NO_KEYWORDS, node, callee.function)
         for name in (*positional, *(one.arg for one in arguments.kwonlyargs)):
             if name in rest:
                 found[name] = rest.pop(name)

@@ -171,7 +171,7 @@ class Expressions(CallEvaluation):
 
     def _of_slice(self, node: ast.Slice, scope: Scope) -> Value:
         parts = [self.evaluate(one, scope) for one in (node.lower, node.upper, node.step) if one is not None]
-        return Made("slice", args=tuple(parts), node=node)
+        return Made("slice", args=tuple(parts), node=node, function=scope.function)
 
     def _of_tuple(self, node: ast.Tuple | ast.List | ast.Set, scope: Scope) -> Value:
         found: list[Value] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from diagnostics.static.ordering.entry_points import EntryPoint
@@ -95,12 +95,12 @@ class GroupQuerySite:
     questions: tuple[GroupQuery, ...]
 
 
-def initialised_after(trace: Trace, event: CallEvent) -> CallEvent | None:
+def initialised_after(trace: Trace, event: CallEvent, makers: Collection[str] = INIT) -> CallEvent | None:
     """Returns the call that makes the group after an event in the same run; None where it may be there already."""
     for one in trace.where(starts_group):
         if one.index < event.index and not trace.exclusive(one, event):
             return None
-    later = (one for one in trace.named(*INIT) if one.index > event.index and not trace.exclusive(one, event))
+    later = (one for one in trace.named(*makers) if one.index > event.index and not trace.exclusive(one, event))
     return next(later, None)
 
 

@@ -39,6 +39,17 @@ OTHER_INITS = frozenset(
         "mmcv.runner.init_dist",
     ]
 )
+# Those of them that make the group themselves, where there is none yet.
+MAKE_GROUP = INIT | frozenset(
+    [
+        "accelerate.Accelerator",
+        "accelerate.PartialState",
+        "accelerate.state.PartialState",
+        "deepspeed.initialize",
+        "colossalai.launch",
+        "colossalai.launch_from_torch",
+    ]
+)
 _STARTS = re.compile(
     r"(?:init|set_?up|launch|start|boot|prepare|enable|configure)\w{0,60}"
     r"(?:dist|ddp|process_?group|parallel|multi_?gpu|slurm|world|environment|runtime|device|backend)"

@@ -231,8 +231,11 @@ def has_some_workers(loader: Made) -> bool:
     return isinstance(given, Const) and isinstance(given.value, int) and given.value > 0
 
 
-def parted_by_worker_only(execution: Execution) -> Iterator[tuple[Event, Made]]:
-    """Yields (get_worker_info, loader) of a stream that workers part among them, and nothing parts among the ranks."""
+def parted_by_worker_only(execution: Execution) -> Iterator[tuple[Event | Made, Made]]:
+    """Yields (share of a worker, loader) of a stream that workers part among them, and nothing among the ranks.
+
+    Where the share has no place of its own it is the question which worker it is.
+    """
     if not is_distributed(execution) or any(one.name in _DEALS for one in execution.events):
         return
     for asked in execution.named(_WORKER_INFO):
@@ -248,7 +251,7 @@ def parted_by_worker_only(execution: Execution) -> Iterator[tuple[Event, Made]]:
                           *(loop.over for loop in one.loops))
             for each in sources(given)
         ]  # fmt: skip
-        parts_it = any(isinstance(one, Made) and one.name in ("slice", "%", "itertools.islice")
-                       and any(each is asked.value for each in sources(one)) for one in values)  # fmt: skip
-        if parts_it and not any(speaks_of_ranks(one) and not is_common_seed(one) for one in values):
-            yield asked, loader
+        shares = [one for one in values if isinstance(one, Made) and one.name in ("slice", "%", "itertools.islice")
+                  and any(each is asked.value for each in sources(one))]  # fmt: skip
+        if shares and not any(speaks_of_ranks(one) and not is_common_seed(one) for one in values):
+            yield next((one for one in shares if one.node is not None and one.function is not None), asked), loader
