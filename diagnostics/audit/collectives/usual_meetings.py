@@ -19,7 +19,7 @@ def usually_meets(parting: DivergentBranch, project: Project) -> bool:
     """A wrapped model averages gradients always; its forward meets where there are buffers to broadcast."""
     reach = parting.here
     if reach.op.endswith("state_dict"):
-        if _shards_later(reach):
+        if _shards_later(reach) or project.fact(CollectiveSites).hangs_on_kind(reach.chain):
             return False
         _, function = reach.leaf
         return not _SHARDS.isdisjoint(project.fact(ImportClosures).words(function.file))
