@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.program.ast_walk import walk
@@ -111,8 +112,7 @@ class CollectiveSites:
     def hangs_on_kind(self, way: Sequence[tuple[ast.Call, Function]]) -> bool:
         """Whether a way ends in what is done for sharded models alone, and no call on it is seen to give one."""
         return any(
-            asks_for_sharded(*inner, self.project) and not self._gives_sharded(*outer)
-            for outer, inner in zip(way, way[1:], strict=False)
+            asks_for_sharded(*inner, self.project) and not self._gives_sharded(*outer) for outer, inner in pairwise(way)
         )
 
     def _gives_sharded(self, call: ast.Call, function: Function) -> bool:

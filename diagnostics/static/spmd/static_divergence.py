@@ -312,7 +312,7 @@ class StaticDivergence:
                     there=None, taint=taint,
                 )  # fmt: skip
                 continue
-            skipped = self._first_inside(node.body, function)
+            skipped = None if isinstance(leaving(handler.body), ast.Raise) else self._first_inside(node.body, function)
             if skipped is not None and one.end != "raise" and self._raises_alone(node, skipped, function):
                 yield DivergentBranch(
                     function=function, decision=handler, shape=DivergenceShape.SKIPPED, why=EXCEPTION, here=skipped,
