@@ -58,7 +58,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _is_derivative(function: Function) -> bool:
-    """Whether a function is a part of a torch.autograd.Function: what it differentiates in is a term of one gradient."""
+    """Whether a function is a part of a torch.autograd.Function: it differentiates for a term of one gradient."""
     bases = function.owner.bases if function.owner is not None else ()
     return function.name.rpartition(".")[2] in ("forward", "backward") and any(
         ast.unparse(one).endswith("Function") for one in bases

@@ -27,6 +27,7 @@ from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
           "torch.distributed._functional_collectives.")  # fmt: skip
+DDP = "torch.nn.parallel.DistributedDataParallel"
 _GROUPS = (*operations.GROUPS, "process_group")
 MOST_DEPTH = 12
 
@@ -82,6 +83,13 @@ class CollectiveSites:
     def objects(self) -> LibraryTypes:
         """What kind of wrapper or trainer an expression is."""
         return LibraryTypes(self.project)
+
+    @cached_property
+    def _sends_no_buffers(self) -> bool:
+        """Whether each wrapper is told to broadcast no buffers, so that nobody meets in a forward."""
+        wrappers = [call for call, _ in self.project.calls_by_canonical.get(DDP, ())]
+        told = [_keyword(call, "broadcast_buffers") for call in wrappers]
+        return bool(told) and all(isinstance(one, ast.Constant) and not one.value for one in told)
 
     def of_call(self, call: ast.Call, function: Function, depth: int = 0) -> CollectiveSite | None:
         """Returns how ranks meet in a call, None where they do not as far as is seen."""
@@ -221,7 +229,8 @@ class CollectiveSites:
         for kind in self.objects.of(receiver, function):
             known = METHODS.get((kind, name))
             if known is not None and not self._is_before(known, function):
-                if kind is LibraryType.DDP and is_kept_local(call, function, self.project):
+                quiet = name == "__call__" and self._sends_no_buffers
+                if kind is LibraryType.DDP and (quiet or is_kept_local(call, function, self.project)):
                     continue
                 meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
