@@ -19,8 +19,7 @@ from diagnostics.static.program.declared_versions import DeclaredVersions
 from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.asked_types import asks_for_sharded
-from diagnostics.static.spmd.constant_arguments import may_run
+from diagnostics.static.spmd.entry_conditions import asks_for_sharded, may_run
 from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, OLD_NAMES, LibraryCall
 from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes, is_kept_local
 from diagnostics.static.spmd.made_once import is_made_once
