@@ -69,8 +69,19 @@ def _read(file: ProjectFile, project: Project) -> Iterator[Violation]:
         if scaled is not None and project.name(call.func, function) in _CLIPS:
             if function is scaled[1] and _in_other_arm(call, scaled[0], file):
                 continue  # `if use_amp: ... else: ...`
+            if _has_plain_backward(function):
+                continue  # the scaler is another class's, or another script's, of the same program
             yield _hit(file, call, step(project.file_with(made[0][1]), made[0][0], "the scaler"),
                        step(project.file_with(scaled[1]), scaled[0], "backward of the scaled loss"))  # fmt: skip
+
+
+def _has_plain_backward(function: Function) -> bool:
+    """Whether a function runs the backward itself, and never on a scaled loss."""
+    passes = [one.func.value for one in function.nodes_of(ast.Call) if isinstance(one, ast.Call)
+              and isinstance(one.func, ast.Attribute) and one.func.attr == "backward"]  # fmt: skip
+    losses = [made for one in passes for made in
+              (function.assigned.get(one.id, [one]) if isinstance(one, ast.Name) else [one])]  # fmt: skip
+    return bool(passes) and not any(isinstance(one, ast.Call) and last_name(one.func) == "scale" for one in losses)
 
 
 def _in_other_arm(one: ast.AST, other: ast.AST, file: ProjectFile) -> bool:

@@ -298,5 +298,7 @@ def _is_cut(name: str, function: Function, project: Project, depth: int) -> bool
 
 def _is_end(index: ast.expr) -> bool:
     if isinstance(index, ast.Slice):
+        if index.step is not None:
+            return False  # `runs[rank::world_size]`: the share of one rank
         return index.lower is not None or index.upper is not None
     return isinstance(index, ast.UnaryOp) or (isinstance(index, ast.Constant) and index.value == 0)

@@ -29,6 +29,8 @@ from diagnostics.static.spmd.static_divergence import StaticDivergence
 SMALL = 40  # files of a project in which a value is followed across files
 MOST_CALLS = 5  # down to the operation: further down it is likely to be some other object's method
 _LOCAL_DATA = ("next", "item")
+# What is alike for the batches of all ranks.
+_OF_ALL_BATCHES = frozenset(["shape", "ndim", "dtype", "layout"])
 # What a person calls the reason why ranks can differ.
 WORDS = {
     LOSS: "the rank's own loss",
@@ -246,7 +248,7 @@ def _is_local(parting: DivergentBranch, project: Project) -> bool:
         around = parents[around]
         if isinstance(around, ast.Compare) and _asks_for_a_name(around):
             return False
-        if isinstance(around, ast.Attribute) and around.attr in ("shape", "ndim"):
+        if isinstance(around, ast.Attribute) and around.attr in _OF_ALL_BATCHES:
             return False
     return True
 
@@ -263,7 +265,7 @@ def _asks_for_sizes(parting: DivergentBranch, project: Project) -> bool:
     taints, parents = project.fact(StaticDivergence).taints, project.file_with(parting.function).parents
     names = [one for one in (walk(test) if test is not None else ()) if isinstance(one, ast.Name)]
     asked = [parents.get(one) for one in names if taints.of(one, parting.function) is not None]
-    return bool(asked) and all(isinstance(one, ast.Attribute) and one.attr in ("shape", "ndim") for one in asked)
+    return bool(asked) and all(isinstance(one, ast.Attribute) and one.attr in _OF_ALL_BATCHES for one in asked)
 
 
 def _is_kept(syntax: ast.AST | None, parting: DivergentBranch, project: Project) -> bool:

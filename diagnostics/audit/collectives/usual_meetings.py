@@ -8,7 +8,7 @@ from diagnostics.static.autograd.grad_mode import is_off
 from diagnostics.static.program.functions import last_name
 from diagnostics.static.program.import_closure import ImportClosures
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.collective_sites import CollectiveSite, CollectiveSites, SyncKind
+from diagnostics.static.spmd.collective_sites import DDP, CollectiveSite, CollectiveSites, SyncKind
 from diagnostics.static.spmd.divergent_branch import DivergentBranch
 from diagnostics.static.spmd.library_objects import LibraryType, ModelBuffers
 
@@ -19,20 +19,30 @@ def usually_meets(parting: DivergentBranch, project: Project) -> bool:
     """A wrapped model averages gradients always; its forward meets where there are buffers to broadcast."""
     reach = parting.here
     if reach.op.endswith("state_dict"):
-        if _shards_later(reach):
+        if _shards_later(reach) or project.fact(CollectiveSites).hangs_on_kind(reach.chain):
             return False
         _, function = reach.leaf
         return not _SHARDS.isdisjoint(project.fact(ImportClosures).words(function.file))
     if reach.op == "save_checkpoint":
         return True
     if reach.meeting is SyncKind.FORWARD:
-        if not _is_given_a_wrapper(reach, project):
+        if not _is_given_a_wrapper(reach, project) or _sends_no_buffers(reach, project):
             return False
         without = any(is_off(call, function, project.file_with(function)) for call, function in reach.chain)
         if without and not _others_meet_first(parting, project):
             return False  # library_calls.py: what it sends the others take at their next step
         return project.fact(ModelBuffers).are_there
     return reach.meeting is SyncKind.BACKWARD
+
+
+def _sends_no_buffers(reach: CollectiveSite, project: Project) -> bool:
+    """Whether the program's DistributedDataParallel are told, or may be told, to broadcast no buffers."""
+    if LibraryType.DDP not in reach.label:
+        return False
+    _, function = reach.leaf
+    wrappers = [call for call, _ in project.fact(ImportClosures).calls(function.file, DDP)]
+    told = [next((one.value for one in call.keywords if one.arg == "broadcast_buffers"), None) for call in wrappers]
+    return bool(told) and all(one is not None and not (isinstance(one, ast.Constant) and one.value) for one in told)
 
 
 def _is_given_a_wrapper(reach: CollectiveSite, project: Project) -> bool:

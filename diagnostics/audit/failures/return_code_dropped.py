@@ -93,6 +93,8 @@ def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function
         yield from _wait_status(file, project, call, command)
     if not isinstance(file.parents.get(call), ast.Expr) and not only_told(call, function, file):
         return
+    if _raises_later(call, function, file):
+        return
     fix = "subprocess.run([...], check=True)" if name != "subprocess.run" else "add check=True"
     yield violation(
         file,
@@ -101,6 +103,17 @@ def _run(file: ProjectFile, project: Project, call: ast.Call, function: Function
         "finished one",
         fix,
     )
+
+
+def _raises_later(call: ast.Call, function: Function, file: ProjectFile) -> bool:
+    """Whether the exit code is made an exception further down: `done.check_returncode()`, which returns nothing."""
+    kept = file.parents.get(call)
+    names = {last_name(one) for one in kept.targets} if isinstance(kept, ast.Assign) else set()
+    return any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "check_returncode"
+        and last_name(one.func.value) in names
+        for one in function.nodes_of(ast.Call)
+    )  # fmt: skip
 
 
 def _told_only(file: ProjectFile, call: ast.Call, command: str) -> Iterator[Violation]:

@@ -176,6 +176,8 @@ def _launched(file: ProjectFile, script: Script, ran: CommandContext, launch: La
     by_slurm = everywhere or script.header("nodes") is not None
     if not (_LOCAL.match(address) or own_name) or not (by_slurm or _is_alone(script)):
         return
+    if not by_slurm and launch.option("--node-rank", "--machine-rank") == "0":
+        return  # the script of the first machine, which is the one where rank 0 listens
     line, column = place(file, ran, launch.at)
     told = "its own name" if own_name else f"{address.partition(':')[0]}, itself"
     yield Violation(

@@ -50,6 +50,8 @@ _EXPORT = re.compile(r"(?:^|\n|;)[^\S\n]*export\s+([A-Za-z_]\w*)=['\"]?$")
 _ANY = "0f3a9c81d2e47b65a9"  # stands for the value, which is not known here
 _WRITES = ("write_text", "write", "writelines", "onstart")
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+# Options that take a secret by the name under which a cluster keeps it: `--env-secret API_KEY=name-of-it`.
+_TAKES_NAMES = re.compile(r"--[a-z-]{0,40}secrets?")
 _WORTH = re.compile(r"key|token|secret|passw|pwd|login|credential|auth|hf_|ghp_|sk-|AKIA|glpat", re.IGNORECASE)
 
 
@@ -70,7 +72,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
 
 
 def _in_command(file: ProjectFile, ran: CommandContext) -> Iterator[Violation]:
-    for token in (*ran.command.assignments, *ran.command.words):
+    words = ran.command.words
+    named_only = {id(word) for option, word in pairwise(words) if _TAKES_NAMES.fullmatch(option.text)}
+    for token in (*ran.command.assignments, *words):
+        if id(token) in named_only:
+            continue
         named = _NAMED.match(token.text.removeprefix("-e").removeprefix("--env="))
         if named is not None and not token.text.startswith("--"):
             yield from _hit(file, token.line, named[1], named[2], column=token.column)

@@ -97,7 +97,7 @@ def _told(
     rank: ast.expr, count: ast.expr | None, what: str, at: ast.AST, function: Function, file: ProjectFile,
     project: Project,
 ) -> Iterator[Violation]:  # fmt: skip
-    if count is not None and _counts_one_machine(count, function):
+    if count is not None and (_counts_one_machine(count, function) or _of_one_mesh(rank, count)):
         return
     source = local_rank_origin(rank, function, project)
     if source is None or _meets_at_home(at, function):
@@ -117,6 +117,13 @@ def _told(
         steps=tuple(steps),
         confidence=Confidence.LIKELY if several else Confidence.POSSIBLE,
     )
+
+
+def _of_one_mesh(rank: ast.expr, count: ast.expr) -> bool:
+    """Whether both are asked of one DeviceMesh, whose "local" rank is that in a dimension, of mesh.size()."""
+    calls = [one.func for one in (rank, count) if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)]
+    names = [one.attr for one in calls]
+    return names == ["get_local_rank", "size"] and ast.unparse(calls[0].value) == ast.unparse(calls[1].value)
 
 
 def _counts_one_machine(count: ast.expr, function: Function) -> bool:

@@ -20,6 +20,7 @@ _OF_ALL = {"sum", "max", "min", "float", "int", "list", "dict", "abs", "round"} 
 _SUITES = ("body", "orelse", "finalbody", "handlers")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FINITE = {"isnan", "isinf", "isfinite"}
+_GENERATORS = {"Random", "RandomState", "default_rng"}
 _MADE = (ast.Call, ast.DictComp, ast.ListComp)
 _PARTS = (ast.BinOp, ast.Subscript)  # `totals[0] / totals[1]`
 
@@ -31,6 +32,16 @@ def _is_constant(value: ast.AST, function: Function) -> bool:
     if isinstance(value, ast.Name):
         return value.id.isupper() and value.id not in (*function.parameters, *function.assigned)
     return isinstance(value, ast.Constant)
+
+
+def _is_seeded(generator: ast.expr, function: Function) -> bool:
+    """Whether a generator was made from a seed here: what it draws is another number where the seed is another one."""
+    if not isinstance(generator, ast.Name) or generator.id in function.parameters:
+        return False
+    made = function.assigned.get(generator.id, [])
+    return bool(made) and all(
+        isinstance(one, ast.Call) and last_name(one.func) in _GENERATORS and bool(one.args) for one in made
+    )
 
 
 def _stored(node: ast.AST) -> str:
@@ -105,7 +116,7 @@ class AgreedValues:
             return False
         if value.func.attr in _FINITE and value.args:
             return all(self.holds(one, function) for one in value.args)
-        return self.holds(value.func.value, function)
+        return _is_seeded(value.func.value, function) or self.holds(value.func.value, function)
 
     def filled_before(self, name: ast.Name, function: Function) -> bool:
         """Whether a collective filled the name before this line, and what was assigned to it since is made of that."""

@@ -25,6 +25,7 @@ from diagnostics.static.dataflow.taint_rules import (
     called_loss,
     content,
     importance,
+    is_layout,
     is_none,
     is_placement,
     is_share,
@@ -43,6 +44,7 @@ _SPREADING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, 
               ast.withitem, ast.Return, ast.Yield, ast.If, ast.While, ast.ExceptHandler, ast.Call)  # fmt: skip
 MOST_FUNCTIONS = 3000
 _SETTINGS = {"scheduler", "scaler", "ema", "logger", "sampler", "teacher", "callback", "writer", "optimizer"}
+_TAKES_OUT = {"sorted": ORDER, "isinstance": DATA}  # batches are of one type on all ranks
 # What is made with a seed has other content on other ranks.
 _SEEDS = {"manual_seed", "seed", "default_rng", "RandomState", "Random", "Generator", "seed_everything", "set_seed"}
 _CHANGES = re.compile(r"^(?:append|extend|add|update|insert|setdefault|remove|pop|register\w*|add_\w+|put|discard)$")
@@ -135,9 +137,7 @@ class RankTaint:
             if not self._agreed.filled_attribute(value, function):
                 yield from filter(None, (self._known.attribute(self.program.attribute_key(value, function)),))
             yield from (made for one in self.program.getters(value, function) if (made := self.returned(one)))
-            if value.attr in ("shape", "dtype", "device", "ndim", "requires_grad") and not isinstance(
-                value.value, ast.Name
-            ):
+            if is_layout(value):
                 return
             if isinstance(value.value, ast.Name) and value.value.id in ("self", "args", "cfg", "config"):
                 return
@@ -164,8 +164,8 @@ class RankTaint:
             return
         targets = self.program.targets(call, function)
         yield from filter(None, (self._known.returned(target) for target in targets))
-        if name == "sorted":
-            yield from (one for one in self._of_parts(call, function, depth) if one.why != ORDER)
+        if name in _TAKES_OUT:
+            yield from (one for one in self._of_parts(call, function, depth) if one.why != _TAKES_OUT[name])
             return
         yield from self._of_parts(call, function, depth, called=bool(targets))
 

@@ -187,3 +187,14 @@ def ways_of_several(value: ast.IfExp) -> tuple[ast.expr, ...]:
     """Returns what a choice may come to where several ranks run: `summed(loss) if world_size > 1 else loss`."""
     told = holds_for_several(value.test)
     return (value.body, value.orelse) if told is None else (value.body if told else value.orelse,)
+
+
+def is_layout(value: ast.Attribute) -> bool:
+    """Whether what is read of a tensor is how it lies in memory or over the ranks, which is the same on each.
+
+    The shape of a batch by its own name may differ: the last one is shorter.
+    """
+    if value.attr in ("placements", "device_mesh", "_spec"):
+        return True
+    about = value.attr in ("shape", "dtype", "device", "ndim", "requires_grad")
+    return about and not isinstance(value.value, ast.Name)

@@ -78,7 +78,8 @@ def source_of(value: ast.AST) -> str | None:
         return None
     if rank_words.RANK_NAME.match(name) and not rank_words.NOT_A_RANK.search(name):
         return RANK
-    return DATA if isinstance(value, ast.Name) and _BATCH.match(name) else None
+    # `Shard` is a class.
+    return DATA if isinstance(value, ast.Name) and _BATCH.match(name) and not name[:1].isupper() else None
 
 
 def _source_call(call: ast.Call) -> str | None:

@@ -7,10 +7,11 @@ writes, metrics that gather, and every function of the project that does such a 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 from diagnostics.agent.shared import operations
 from diagnostics.static.program.ast_walk import walk
@@ -18,13 +19,14 @@ from diagnostics.static.program.declared_versions import DeclaredVersions
 from diagnostics.static.program.distributed_names import RECORDED
 from diagnostics.static.program.functions import Function, default_of, is_generator, last_name
 from diagnostics.static.program.project import Project
-from diagnostics.static.spmd.constant_arguments import may_run
+from diagnostics.static.spmd.entry_conditions import asks_for_sharded, may_run
 from diagnostics.static.spmd.library_calls import FUNCTIONS, METHODS, OLD_NAMES, LibraryCall
 from diagnostics.static.spmd.library_objects import WRAPPING, LibraryType, LibraryTypes, is_kept_local
 from diagnostics.static.spmd.made_once import is_made_once
 
 _HOMES = ("torch.distributed.", "torch.distributed.nn.", "torch.distributed.nn.functional.",
           "torch.distributed._functional_collectives.")  # fmt: skip
+DDP = "torch.nn.parallel.DistributedDataParallel"
 _GROUPS = (*operations.GROUPS, "process_group")
 MOST_DEPTH = 12
 
@@ -81,6 +83,13 @@ class CollectiveSites:
         """What kind of wrapper or trainer an expression is."""
         return LibraryTypes(self.project)
 
+    @cached_property
+    def _sends_no_buffers(self) -> bool:
+        """Whether each wrapper is told to broadcast no buffers, so that nobody meets in a forward."""
+        wrappers = [call for call, _ in self.project.calls_by_canonical.get(DDP, ())]
+        told = [_keyword(call, "broadcast_buffers") for call in wrappers]
+        return bool(told) and all(isinstance(one, ast.Constant) and not one.value for one in told)
+
     def of_call(self, call: ast.Call, function: Function, depth: int = 0) -> CollectiveSite | None:
         """Returns how ranks meet in a call, None where they do not as far as is seen."""
         if id(call) not in self._calls:
@@ -98,11 +107,25 @@ class CollectiveSites:
         inner = max(reached, key=_weight)
         if inner.meeting in (SyncKind.BACKWARD, SyncKind.FORWARD) and is_kept_local(call, function, self.project):
             return None
-        sure = inner.sure and (len(reached) == len(targets) or self.project.runs_all(call))
+        left_open = self.hangs_on_kind(((call, function), inner.chain[0]))
+        if left_open and self.project.calls_by_name.keys().isdisjoint(_SHARDING):
+            return None
+        sure = inner.sure and not left_open and (len(reached) == len(targets) or self.project.runs_all(call))
         guessed = inner.guessed or (last_name(call.func) if self.project.is_guess(call, function) else "")
         return CollectiveSite(
             inner.op, inner.meeting, ((call, function), *inner.chain), sure, inner.grouped, inner.label, guessed
         )
+
+    def hangs_on_kind(self, way: Sequence[tuple[ast.Call, Function]]) -> bool:
+        """Whether a way ends in what is done for sharded models alone, and no call on it is seen to give one."""
+        return any(
+            asks_for_sharded(*inner, self.project) and not self._gives_sharded(*outer) for outer, inner in pairwise(way)
+        )
+
+    def _gives_sharded(self, call: ast.Call, function: Function) -> bool:
+        given = (*call.args, *(said.value for said in call.keywords))
+        parts = (part for one in given for part in (one.elts if isinstance(one, (ast.List, ast.Tuple)) else [one]))
+        return any(kind in _SHARDED for part in parts for kind in self.objects.of(part, function))
 
     def _entered(self, target: Function, call: ast.Call, depth: int) -> CollectiveSite | None:
         """Returns the first operation that a function reaches when it is called like this."""
@@ -114,7 +137,7 @@ class CollectiveSites:
                    default=None)  # fmt: skip
 
     def _may_run(self, found: CollectiveSite, target: Function, call: ast.Call) -> bool:
-        return may_run(found.chain[0][0], target, call, self.project)
+        return may_run(found.chain, target, call, self.project)
 
     def of_function(self, function: Function, depth: int = 0) -> CollectiveSite | None:
         """Returns the first operation that a function reaches."""
@@ -205,7 +228,8 @@ class CollectiveSites:
         for kind in self.objects.of(receiver, function):
             known = METHODS.get((kind, name))
             if known is not None and not self._is_before(known, function):
-                if kind is LibraryType.DDP and is_kept_local(call, function, self.project):
+                quiet = name == "__call__" and self._sends_no_buffers
+                if kind is LibraryType.DDP and (quiet or is_kept_local(call, function, self.project)):
                     continue
                 meeting = SyncKind.FORWARD if name == "__call__" else SyncKind.COLLECTIVE
                 label = f"the forward of {_a(kind)}" if name == "__call__" else f"{name}() of {_a(kind)}"
@@ -277,6 +301,10 @@ class CollectiveSites:
         return any(self._is_wrapped_code(caller, depth - 1) for _, caller in callers[:6])
 
 
+_SHARDED = frozenset([LibraryType.FSDP, LibraryType.DEEPSPEED])
+# What shards a model, or may where its configuration says so.
+_SHARDING = frozenset(["FullyShardedDataParallel", "FSDP", "fully_shard", "distribute_tensor", "distribute_module",
+                       "Accelerator", "Fabric", "Trainer"])  # fmt: skip
 _METHOD_NAMES = frozenset(name for _, name in METHODS)
 
 

@@ -159,7 +159,9 @@ class StaticDivergence:
 
     def _leaving(self, node: ast.If | ast.While) -> ast.stmt | None:
         found = leaving(node.body) or leaving(node.orelse) or leaves_inside(node.body) or leaves_inside(node.orelse)
-        return None if isinstance(found, ast.Raise) else found
+        # A `continue` in the body of a loop goes on with the loop itself.
+        stays = (ast.Raise, ast.Break, ast.Continue) if isinstance(node, ast.While) else ast.Raise
+        return None if isinstance(found, stays) else found
 
     def _missed(
         self, staying: CollectiveSequence, node: ast.AST, function: Function, left_by: ast.stmt | None
@@ -238,15 +240,8 @@ class StaticDivergence:
         taint = self.taints.of_loop(node.iter, function)
         if taint is None:
             return
-        yield DivergentBranch(
-            function=function,
-            decision=node,
-            shape=DivergenceShape.LOOP,
-            why=taint.why,
-            here=inside,
-            there=None,
-            taint=taint,
-        )
+        yield DivergentBranch(function=function, decision=node, shape=DivergenceShape.LOOP, why=taint.why, here=inside,
+                              there=None, taint=taint)  # fmt: skip
 
     def _first_inside(self, block: list[ast.stmt], function: Function) -> CollectiveSite | None:
         reaches = (self.communication.of_call(call, function) for call in calls_in(block))
@@ -312,7 +307,7 @@ class StaticDivergence:
                     there=None, taint=taint,
                 )  # fmt: skip
                 continue
-            skipped = self._first_inside(node.body, function)
+            skipped = None if isinstance(leaving(handler.body), ast.Raise) else self._first_inside(node.body, function)
             if skipped is not None and one.end != "raise" and self._raises_alone(node, skipped, function):
                 yield DivergentBranch(
                     function=function, decision=handler, shape=DivergenceShape.SKIPPED, why=EXCEPTION, here=skipped,

@@ -1,0 +1,36 @@
+import random
+import time
+
+import torch.distributed as dist
+from accelerate.utils import gather_object
+
+
+class Distiller:
+    def __init__(self, args, model):
+        self.args = args
+        self.model = model
+        self.step = 0
+
+    def draw(self):
+        """Another number on each rank: of a generator of its own, seeded by the clock."""
+        seed = int(getattr(self.args, "seed", 0))
+        seed += int(self.step) + time.time_ns()
+        generator = random.Random(seed)
+        return generator.random()
+
+    def generate(self, prompts):
+        return gather_object([self.model.generate(one) for one in prompts])
+
+    def rollout(self, prompts):
+        if self.draw() < self.args.share:
+            prompts = self.generate(prompts)
+        self.step += 1
+        return prompts
+
+
+def main(args, model, loader):
+    dist.init_process_group("nccl")
+    distiller = Distiller(args, model)
+    for prompts in loader:
+        distiller.rollout(prompts)
+    dist.destroy_process_group()
