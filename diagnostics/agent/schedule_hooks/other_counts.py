@@ -43,8 +43,8 @@ class OtherCounts(Part):
                 passed = []
             self._told.add(id(scheduler))
             self.marks.tell(
-                "schedule-paced", optimizer=followed.index, step=followed.count, rate=rate, first=min(passed, default=0),
-                made=frames, at=own_frames(sys._getframe(1)), **facts,
+                "schedule-paced", optimizer=followed.index, step=followed.count, rate=rate,
+                first=min(passed, default=0), made=frames, at=own_frames(sys._getframe(1)), **facts,
             )  # fmt: skip
 
 

@@ -1,1 +1,1 @@
-"""Signatures D9xx: graphs behind a loss that lead elsewhere than was meant: past what learns, to the last step alone."""
+"""Signatures D9xx: graphs behind a loss that lead elsewhere than was meant: past what learns, to one step alone."""

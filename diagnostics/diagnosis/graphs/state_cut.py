@@ -5,8 +5,8 @@ given what the cell gave in the call before, by its numbers, and never with its 
 
 Why it matters: the gradient reaches the last step alone. The cell learns what it can read off the input of that step;
 that something of an earlier one is worth keeping, no gradient tells it. Nothing fails: the loss comes down to that of a
-guess. detach() belongs between two chunks, behind the backward pass of the first. Left alone: states that are cut once in
-several steps, layers that go over several steps in a call, passes after each step, rollouts without gradients.
+guess. detach() belongs between two chunks, behind the backward pass of the first. Left alone: states that are cut once
+in several steps, layers that go over several steps in a call, passes after each step, rollouts without gradients.
 
 Bad:
 

@@ -6,8 +6,8 @@ that one steps.
 
 Why it matters: the step learns nothing from that term. So it is with the adversarial term of a generator's loss that is
 computed on the detached picture: it has a graph, that of the discriminator, and none to the generator, which learns
-from its other terms alone. Losses fall, and nothing fails. Left alone: terms that another one joins to what learns, sums
-of losses whose optimizers all step, gradients that are kept until the other optimizer's step.
+from its other terms alone. Losses fall, and nothing fails. Left alone: terms that another one joins to what learns,
+sums of losses whose optimizers all step, gradients that are kept until the other optimizer's step.
 
 Bad:
 

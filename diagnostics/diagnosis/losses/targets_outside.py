@@ -66,13 +66,13 @@ def match(job: Job) -> Match | None:
         code=CODE,
         name=NAME,
         failure_class=CLASS,
-        title=f"{share:.0%} of the targets of the loss{at} are out of reach: the predictions come out of a {word}, which "
-        f"gives {limits}",
+        title=f"{share:.0%} of the targets of the loss{at} are out of reach: the predictions come out of a {word}, "
+        f"which gives {limits}",
         evidence=[
             Evidence(
                 source=f"targets of {mark.calls} calls, {mark.numbers} numbers read",
-                observed=f"{mark.outside} that a {word} never gives; a loss of {mark.excess:.3g} on average that stays, "
-                f"where the variance of the targets is {mark.variance:.3g}",
+                observed=f"{mark.outside} that a {word} never gives; a loss of {mark.excess:.3g} on average that "
+                f"stays, where the variance of the targets is {mark.variance:.3g}",
                 expected=f"targets of {limits}",
             )
         ],

@@ -99,7 +99,7 @@ def match(job: Job) -> Match | None:
 
 def _counted(told: Told[SchedulePaced], ranks: int) -> Count | None:
     mark, process = told.mark, told.process
-    if process.steps < LEAST_STEPS or len({look.model.optimizer for look in process.prints.looks}) != 1:
+    if process.steps < LEAST_STEPS or len({look.model.optimizer for look in process.prints.looks}) > 1:
         return None
     passes = _passes(process)
     return _of_epochs(mark, passes) if mark.first else _of_others(mark, process.steps, passes, ranks)

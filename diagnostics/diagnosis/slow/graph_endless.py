@@ -64,8 +64,8 @@ def match(job: Job) -> Match | None:
         failure_class=CLASS,
         outcome=JobOutcome.SLOW,
         severity=Severity.WARNING,
-        title=f"The backward pass{at} goes back through {mark.reached} passes and more before it: a state is carried on "
-        "with its graph, each step takes longer than the one before, and memory grows",
+        title=f"The backward pass{at} goes back through {mark.reached} passes and more before it: a state is carried "
+        "on with its graph, each step takes longer than the one before, and memory grows",
         evidence=[
             Evidence(
                 source=f"the graph behind the loss of pass {mark.passes}",

@@ -179,7 +179,7 @@ class GraphEndless:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfrozenUnheld:
-    """Parameters that were frozen when the training began, have gradients since a later step, and are in no optimizer."""
+    """Parameters that were frozen when the training began, have gradients since a later step, and have no optimizer."""
 
     optimizer: int  # that trains the rest of the model
     step: int
