@@ -30,7 +30,6 @@ from ..gradient_hooks import (
     kept_gradients,
     lost_passes,
     unheld_parameters,
-    useless_terms,
     watched_gradient,
 )
 from ..imports import when_imported
@@ -93,6 +92,7 @@ from . import (
     roots,
     rounded_updates,
     state_loads,
+    useless_terms,
     written_files,
 )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hand_made import a_job, a_process
 
-from diagnostics.diagnosis.graphs import state_cut, term_useless
+from diagnostics.diagnosis.losses import state_cut, term_useless
 from diagnostics.diagnosis.signature import Match
 from diagnostics.diagnosis.slow import graph_endless
 from diagnostics.diagnosis.updates import unfrozen_unheld

@@ -9,8 +9,7 @@ from types import ModuleType
 import pytest
 from hand_made import a_job, a_process, agent, frames
 
-from diagnostics.diagnosis.graphs import state_cut, term_useless
-from diagnostics.diagnosis.losses import targets_outside, targets_unsigned
+from diagnostics.diagnosis.losses import state_cut, targets_outside, targets_unsigned, term_useless
 from diagnostics.diagnosis.schedules import schedule_counts_others
 from diagnostics.diagnosis.slow import graph_endless
 from diagnostics.diagnosis.updates import unfrozen_unheld
