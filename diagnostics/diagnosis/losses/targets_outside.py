@@ -41,11 +41,17 @@ WHILE_RUNNING = True
 LEAST_PART = 0.1  # of the variance of the targets
 LEAST_SHARE = 0.05  # of the targets: no few outliers
 _WORDS = {
-    "ReluBackward0": ("ReLU", r"relu"), "SigmoidBackward0": ("sigmoid", r"sigmoid"), "TanhBackward0": ("tanh", r"tanh"),
-    "SoftmaxBackward0": ("softmax", r"softmax"), "SoftplusBackward0": ("softplus", r"softplus"),
-    "GeluBackward0": ("GELU", r"gelu"), "SiluBackward0": ("SiLU", r"silu|swish"), "ExpBackward0": ("exp", r"\bexp\("),
-    "AbsBackward0": ("absolute value", r"\babs\("), "HardtanhBackward0": ("clamp", r"relu6|hardtanh"),
-}  # fmt: skip
+    "ReluBackward0": ("ReLU", re.compile(r"relu", re.IGNORECASE)),
+    "SigmoidBackward0": ("sigmoid", re.compile(r"sigmoid", re.IGNORECASE)),
+    "TanhBackward0": ("tanh", re.compile(r"tanh", re.IGNORECASE)),
+    "SoftmaxBackward0": ("softmax", re.compile(r"softmax", re.IGNORECASE)),
+    "SoftplusBackward0": ("softplus", re.compile(r"softplus", re.IGNORECASE)),
+    "GeluBackward0": ("GELU", re.compile(r"gelu", re.IGNORECASE)),
+    "SiluBackward0": ("SiLU", re.compile(r"silu|swish", re.IGNORECASE)),
+    "ExpBackward0": ("exp", re.compile(r"\bexp\(")),
+    "AbsBackward0": ("absolute value", re.compile(r"\babs\(")),
+    "HardtanhBackward0": ("clamp", re.compile(r"relu6|hardtanh", re.IGNORECASE)),
+}
 
 
 def match(job: Job) -> Match | None:
@@ -55,11 +61,11 @@ def match(job: Job) -> Match | None:
         return None
     first = found[0]
     mark, path = first.mark, own(first.process, first.mark.path)
-    word, pattern = _WORDS.get(mark.function, (mark.function, r"$^"))
+    word, pattern = _WORDS.get(mark.function, (mark.function, None))
     share = mark.outside / mark.numbers
     limits = f"{mark.low:g} and more" if mark.high is None else f"between {mark.low:g} and {mark.high:g}"
     at = f" at {job.line(path[0])}" if path else ""
-    lines = nearest(job, first.process, re.compile(pattern, re.IGNORECASE), path[:1])
+    lines = nearest(job, first.process, pattern, path[:1]) if pattern is not None else ()
     return training_match(
         job,
         [one.process for one in found],
