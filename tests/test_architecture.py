@@ -83,9 +83,9 @@ ARROWS = {
         "diagnosis record d/job d/failures d/exit_status d/replicas s/program s/torch_code s/launch_files"
     ),
     "diagnosis/randomness": "diagnosis record/marks d/job d/replicas",
-    "diagnosis/schedules": "diagnosis record record/marks d/job d/replicas",
+    "diagnosis/schedules": "diagnosis record record/marks d/job d/model d/replicas",
     "diagnosis/silent": "diagnosis record d/job d/collectives d/divergence d/model d/replicas d/samples",
-    "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record",
+    "diagnosis/slow": "diagnosis d/job d/replicas d/samples d/steps record record/marks",
     "diagnosis/source": "diagnosis audit d/job record s/program",
     "diagnosis/storage": "diagnosis d/job d/failures d/model",
     "diagnosis/training": "agent/shared diagnosis record d/job d/model d/replicas s/program s/torch_code",

@@ -16,16 +16,28 @@ from ..function_hooks import (
     divergences,
     forced_dropouts,
     heard_functions,
+    outside_targets,
     repeated_draws,
     unheard_frames,
     unreachable_targets,
+    unsigned_targets,
 )
-from ..gradient_hooks import dropped_windows, foreign_gradients, kept_gradients, lost_passes, watched_gradient
+from ..gradient_hooks import (
+    cut_states,
+    dropped_windows,
+    endless_graphs,
+    foreign_gradients,
+    kept_gradients,
+    lost_passes,
+    unheld_parameters,
+    watched_gradient,
+)
 from ..imports import when_imported
 from ..loss_graphs import (
     constant_terms,
     outer_weights,
     saved_tensors,
+    separate_terms,
     spread_differences,
     squashed_outputs,
     target_weights,
@@ -50,6 +62,7 @@ from ..object_hooks import (
 from ..schedule_hooks import (
     empty_restores,
     horizons,
+    other_counts,
     plateaus,
     resumed_schedules,
     slow_schedules,
@@ -79,6 +92,7 @@ from . import (
     roots,
     rounded_updates,
     state_loads,
+    useless_terms,
     written_files,
 )
 
@@ -107,6 +121,8 @@ class Marks:
         self.targets = unreachable_targets.UnreachableTargets(self)
         self.unheard = unheard_frames.UnheardFrames(self)
         self.blanks = blank_targets.BlankTargets(self)
+        self.outside = outside_targets.OutsideTargets(self)
+        self.unsigned = unsigned_targets.UnsignedTargets(self)
         self.untrained = untrained_states.UntrainedStates(self)
         self.statistics = left_statistics.LeftStatistics(self)
         parts = (
@@ -122,6 +138,8 @@ class Marks:
             self.statistics, self.unheard, self.empties, self.states,
             dropped_windows.DroppedWindows(self), unused_schedules.UnusedSchedules(self),
             slow_schedules.SlowSchedules(self), batch_as_time.BatchAsTime(self),
+            other_counts.OtherCounts(self), self.outside, self.unsigned, unheld_parameters.UnheldParameters(self),
+            useless_terms.UselessTerms(self), endless_graphs.EndlessGraphs(self), cut_states.CutStates(self),
         )  # fmt: skip
         # A part that leaves out an event is not called for it: there are thousands a second.
         heard = ([getattr(one, event) for one in parts if _hears(one, event)] for event in EVENTS)
@@ -199,6 +217,11 @@ class Marks:
                     return followed.index
         return None
 
+    def other_optimizers(self, index):
+        """Returns (number, optimizer) of those that live, without this one."""
+        found = [(one.index, one.ref()) for one in self._prints.all_followed() if one.index != index]
+        return [(number, one) for number, one in found if one is not None]
+
     def count_of(self, optimizer):
         """Returns how many steps an optimizer began."""
         followed = self._prints.followed(optimizer)
@@ -261,7 +284,8 @@ def watch(agent, prints):
         plateaus, resumed_schedules, horizons, rounded_averages, divergences, forced_dropouts, heard_functions,
         swinging_rates, repeated_draws, unreachable_targets, untrained_states, dropped_windows, watched_gradient,
         unused_schedules, left_statistics, unheard_frames, empty_restores, blank_targets, slow_schedules, outer_weights,
-        batch_as_time,
+        batch_as_time, other_counts, outside_targets, unsigned_targets, unheld_parameters, useless_terms,
+        separate_terms, endless_graphs, cut_states,
     )  # fmt: skip
     marks = Marks(agent, prints)
     prints.marks = marks
@@ -285,6 +309,8 @@ def watch(agent, prints):
     when_imported(heard_functions.MODULE, lambda: unheard_frames.watch_losses(marks.unheard))
     when_imported(unheard_frames.PACKS_IN, lambda: unheard_frames.watch_packing(marks.unheard))
     when_imported(heard_functions.MODULE, lambda: blank_targets.watch(marks.blanks))
+    when_imported(heard_functions.MODULE, lambda: outside_targets.watch(marks.outside))
+    when_imported(heard_functions.MODULE, lambda: unsigned_targets.watch(marks.unsigned))
     when_imported(repeated_draws.MODULE, lambda: repeated_draws.watch(marks.draws))
     when_imported(learning_rates.MODULE, lambda: learning_rates.watch(marks, wrapped_models.after_init))
     when_imported(loss_scalers.MODULE, lambda: loss_scalers.watch(marks))

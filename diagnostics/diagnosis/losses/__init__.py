@@ -1,1 +1,1 @@
-"""Signatures D9xx: what a loss was given does not say what it was meant to say."""
+"""Signatures D9xx: what a loss was given, or leads back to, is not what it was meant to be."""

@@ -120,6 +120,76 @@ class DroppedWindows:
     backward: tuple[Frame, ...]  # of the pass behind the lost ones
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetsOutside:
+    """Losses of differences whose predictions come out of a function that never gives what some targets are."""
+
+    function: str  # "ReluBackward0"
+    low: float
+    high: float | None
+    calls: int  # that were looked at
+    numbers: int  # of targets that were read
+    outside: int  # of them
+    excess: float  # mean of the squares of what is beyond
+    variance: float  # of the targets
+    path: tuple[Frame, ...]  # of the latest call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetsUnsigned:
+    """Losses whose targets are to be 1 and -1, and were 1 and 0."""
+
+    function: str
+    calls: int  # that were looked at
+    numbers: int
+    zeros: int  # of them
+    path: tuple[Frame, ...]  # of the latest call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermUseless:
+    """A loss with a term that leads only to what another optimizer holds, where its gradients were thrown away."""
+
+    run: int  # looks so far that saw it
+    optimizer: int  # that made the step
+    other: int
+    terms: int
+    useless: int  # of them
+    path: tuple[Frame, ...]  # of backward()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateCut:
+    """A recurrent cell that was given its own state without its graph in each call between two backward passes."""
+
+    run: int  # looks so far that saw it
+    cell: str  # its class
+    calls: int
+    path: tuple[Frame, ...]  # of the first of these calls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphEndless:
+    """A backward pass whose graph has nodes of many passes before."""
+
+    passes: int
+    reached: int  # passes before that have nodes in it
+    path: tuple[Frame, ...]  # of backward()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnfrozenUnheld:
+    """Parameters that were frozen when the training began, have gradients since a later step, and have no optimizer."""
+
+    optimizer: int  # that trains the rest of the model
+    step: int
+    since: int
+    run: int  # passes in a row that wrote the gradient
+    name: str  # of one of them
+    awake: int  # of a few that were looked at
+    path: tuple[Frame, ...]  # of the step
+
+
 LossMark = (
     LossSquashed
     | LossConstant
@@ -131,4 +201,10 @@ LossMark = (
     | FramesUnheard
     | BlankTargets
     | DroppedWindows
+    | TargetsOutside
+    | TargetsUnsigned
+    | TermUseless
+    | StateCut
+    | GraphEndless
+    | UnfrozenUnheld
 )

@@ -89,4 +89,19 @@ class ScheduleSlow:
     path: tuple[Frame, ...]  # of the optimizer's step
 
 
-ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused | RestoredEmpty | ScheduleSlow
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulePaced:
+    """A scheduler that is stepped with each step of its optimizer, and after how many of these it ends."""
+
+    optimizer: int
+    step: int
+    rate: float
+    first: int  # milestone, where all of them are behind; 0 else
+    scheduler: str
+    stepped: int
+    horizon: int  # the last milestone, else the number of steps that it is made for
+    made: tuple[Frame, ...]
+    path: tuple[Frame, ...]  # of the optimizer's step
+
+
+ScheduleMark = Plateau | ScheduleAnew | ScheduleUnused | RestoredEmpty | ScheduleSlow | SchedulePaced
