@@ -37,7 +37,7 @@ CODE = "A248"
 NAME = "shuffled-predictions-compared"
 SEVERITY = Severity.ERROR
 RUN_CLASS = "wrong-loss"
-WORDS = ("shuffle",)
+WORDS = ("DataLoader", "shuffle")
 CHECKLIST = "what is compared with the labels of a data set stands in its order"
 
 
