@@ -1,11 +1,11 @@
 """Labels in the order of a table are paired by position with file names that are sorted as texts.
 
-What it does: flags `sorted(os.listdir(...))`, also of glob() and iterdir(), without a key, whose entry number i is taken
-together with entry number i of what a table's rows give, in a program that numbers these files as wide as the number
-comes: `f"clip_{i}.npy"`.
+What it does: flags `sorted(os.listdir(...))`, also of glob() and iterdir(), without a key, whose entry number i is
+taken together with entry number i of what a table's rows give, in a program that numbers these files as wide as the
+number comes: `f"clip_{i}.npy"`.
 
-Why it matters: as texts, clip_10 stands before clip_2. From the second file on nearly each has the label of another one:
-the loss falls by learning by heart, and validation stays at chance.
+Why it matters: as texts, clip_10 stands before clip_2. From the second file on nearly each has the label of another
+one: the loss falls by learning by heart, and validation stays at chance.
 
 Bad:
 
@@ -132,7 +132,11 @@ def _sorts_names(call: ast.Call, function: Function) -> bool:
 
 def _name_of(call: ast.Call, function: Function) -> str | None:
     for node in function.nodes_of(ast.Assign):
-        if isinstance(node, ast.Assign) and node.value is call and isinstance(node.targets[0], (ast.Name, ast.Attribute)):
+        if (
+            isinstance(node, ast.Assign)
+            and node.value is call
+            and isinstance(node.targets[0], (ast.Name, ast.Attribute))
+        ):
             return ast.unparse(node.targets[0])
     return None
 

@@ -66,8 +66,8 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
                 yield violation(
                     file,
                     call,
-                    f"'{ast.unparse(decoded)[:50]}' is in the units of the data and '{target}' is still normalised: the "
-                    "model learns to undo the decoding",
+                    f"'{ast.unparse(decoded)[:50]}' is in the units of the data and '{target}' is still normalised: "
+                    "the model learns to undo the decoding",
                     f"decode '{target}' as well, or neither of both",
                     steps=(
                         step(file, decoded, "the output is decoded here"),
@@ -157,7 +157,9 @@ def _held(
     """Yields what normalises the part of the data set at this place."""
     for one, where in origins(loader, function, project):
         if isinstance(one, ast.Call) and last_name(one.func) == "DataLoader":
-            data = one.args[0] if one.args else next((each.value for each in one.keywords if each.arg == "dataset"), None)
+            data = (
+                one.args[0] if one.args else next((each.value for each in one.keywords if each.arg == "dataset"), None)
+            )
             for made, there in origins(data, where, project) if data is not None else ():
                 if isinstance(made, ast.Call) and last_name(made.func) == "TensorDataset" and len(made.args) > at:
                     yield from _encodes(made.args[at], there, project)

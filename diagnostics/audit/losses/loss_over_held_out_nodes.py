@@ -1,10 +1,10 @@
 """The loss of a graph's training is taken over all nodes, though a mask says which are trained on.
 
-What it does: flags a loss of the labels of a whole graph (`graph.y`, unindexed) in what trains, where the program has a
-`train_mask` and a mask for validation or test of the same object, and reads them where it measures alone.
+What it does: flags a loss of the labels of a whole graph (`graph.y`, unindexed) in what trains, where the program has
+a `train_mask` and a mask for validation or test of the same object, and reads them where it measures alone.
 
-Why it matters: the labels of validation and test are learned. Their accuracy is that of the training's nodes, it chooses
-the best checkpoint, and falls to what the model is worth only on another graph.
+Why it matters: the labels of validation and test are learned. Their accuracy is that of the training's nodes, it
+chooses the best checkpoint, and falls to what the model is worth only on another graph.
 
 Bad:
 
@@ -37,8 +37,8 @@ SEVERITY = Severity.ERROR
 RUN_CLASS = "data-leakage"
 WORDS = ("train_mask",)
 CHECKLIST = "the loss of a graph is taken over the nodes that are trained on"
-_LOSSES = frozenset(["cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss",
-                     "criterion", "loss_fn", "loss_fcn", "loss_func", "loss_function", "crit"])  # fmt: skip
+_LOSSES = frozenset(["cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+                     "mse_loss", "criterion", "loss_fn", "loss_fcn", "loss_func", "loss_function", "crit"])  # fmt: skip
 _LABELS = frozenset(["y", "label", "labels"])
 _TRAIN = "train_mask"
 _HELD_OUT = frozenset(["val_mask", "test_mask", "valid_mask"])
@@ -89,9 +89,9 @@ def _reads(function: Function) -> Iterator[ast.AST]:
     for node in function.nodes_of((ast.Attribute, ast.Subscript, ast.Name)):
         if not isinstance(getattr(node, "ctx", None), ast.Load):
             continue
-        if isinstance(node, (ast.Attribute, ast.Name)) and last_name(node) == _TRAIN:
-            yield node
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == _TRAIN:
+        key = node.slice if isinstance(node, ast.Subscript) else None
+        called = key.value if isinstance(key, ast.Constant) else last_name(node)  # type: ignore[arg-type]
+        if called == _TRAIN:
             yield node
 
 

@@ -138,7 +138,9 @@ def _steps_between(one: ast.Assign, other: ast.Assign, function: Function) -> bo
     """Whether the weights may change between two statements: a step, or a state that is loaded."""
     first, last = sorted((one.lineno, other.lineno))
     return any(
-        isinstance(node, ast.Call) and last_name(node.func) in ("step", "load_state_dict") and first < node.lineno < last
+        isinstance(node, ast.Call)
+        and last_name(node.func) in ("step", "load_state_dict")
+        and first < node.lineno < last
         for node in function.nodes_of(ast.Call)
     )
 

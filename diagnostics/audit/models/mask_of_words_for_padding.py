@@ -65,7 +65,7 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             yield violation(
                 file,
                 given.value,
-                f"{given.arg} is True for words, as '{ast.unparse(made)[:60]}' says: the layer leaves out what is True, "
+                f"{given.arg} is True for words, as '{ast.unparse(made)[:60]}' says: the layer leaves out what is True "
                 "and attends to the padding alone",
                 f"{given.arg}=~({ast.unparse(given.value)[:60]}), a mask that is True for padding",
                 steps=(step(project.file_with(where), made, "True for words"),) if made is not given.value else (),

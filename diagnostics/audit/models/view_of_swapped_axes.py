@@ -60,7 +60,11 @@ def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
             if any(one is None for one in groups):
                 continue
             told = [sorted(one) for one in groups if one]
-            if len(names) < _LEAST or sorted(name for one in told for name in one) != sorted(names) or _in_order(told, names):
+            if (
+                len(names) < _LEAST
+                or sorted(name for one in told for name in one) != sorted(names)
+                or _in_order(told, names)
+            ):
                 continue
             order = ", ".join(" * ".join(one) for one in groups if one)
             yield violation(

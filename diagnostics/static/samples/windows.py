@@ -11,8 +11,8 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.samples.transforms import bound
 
-_SAME = frozenset(["stack", "array", "asarray", "tensor", "as_tensor", "from_numpy", "float", "unsqueeze", "FloatTensor",
-                   "Tensor", "cat", "concatenate", "vstack", "astype", "to", "list", "reshape", "view", "numpy",
+_SAME = frozenset(["stack", "array", "asarray", "tensor", "as_tensor", "from_numpy", "float", "unsqueeze",
+                   "FloatTensor", "Tensor", "cat", "concatenate", "vstack", "astype", "to", "list", "reshape", "view", "numpy",
                    "TensorDataset"])  # fmt: skip
 _ROUNDS = 6
 
@@ -108,8 +108,13 @@ def _forecast(given: object, around: object, counter: str) -> ast.Subscript | No
         for other in around:  # type: ignore[attr-defined]
             place = _first(other)
             start = place.lower if isinstance(place, ast.Slice) else place
-            later = isinstance(start, ast.BinOp) and isinstance(start.op, ast.Add) and counter in _names(start)
-            if later and len(_names(start)) > 1 and ast.unparse(other.value) == ast.unparse(one.value):
+            if not (isinstance(start, ast.BinOp) and isinstance(start.op, ast.Add)):
+                continue
+            if (
+                counter in _names(start)
+                and len(_names(start)) > 1
+                and ast.unparse(other.value) == ast.unparse(one.value)
+            ):
                 return one  # type: ignore[no-any-return]
     return None
 
