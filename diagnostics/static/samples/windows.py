@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from diagnostics.static.dataflow.value_origins import origins
 from diagnostics.static.program.ast_walk import walk
@@ -11,8 +11,8 @@ from diagnostics.static.program.functions import Function, last_name
 from diagnostics.static.program.project import Project
 from diagnostics.static.samples.transforms import bound
 
-_SAME = frozenset(["stack", "array", "asarray", "tensor", "as_tensor", "from_numpy", "float", "unsqueeze",
-                   "FloatTensor", "Tensor", "cat", "concatenate", "vstack", "astype", "to", "list", "reshape", "view", "numpy",
+_SAME = frozenset(["stack", "array", "asarray", "tensor", "as_tensor", "from_numpy", "float", "unsqueeze", "Tensor",
+                   "FloatTensor", "cat", "concatenate", "vstack", "astype", "to", "list", "reshape", "view", "numpy",
                    "TensorDataset"])  # fmt: skip
 _ROUNDS = 6
 
@@ -97,29 +97,31 @@ def _by_one(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and last_name(value.func) == "range" and len(value.args) < 3
 
 
-def _forecast(given: object, around: object, counter: str) -> ast.Subscript | None:
+def _forecast(given: Iterable[ast.AST], around: Sequence[ast.AST], counter: str) -> ast.Subscript | None:
     """Returns the slice from `counter` on, of a series that is read at `counter + n` as well."""
-    for one in given:  # type: ignore[attr-defined]
+    for one in given:
         index = _first(one)
-        if not (isinstance(index, ast.Slice) and isinstance(index.lower, ast.Name) and index.lower.id == counter):
+        if not (isinstance(one, ast.Subscript) and isinstance(index, ast.Slice) and isinstance(index.lower, ast.Name)):
             continue
-        if index.upper is None or counter not in _names(index.upper):
+        if index.lower.id != counter or index.upper is None or counter not in _names(index.upper):
             continue
-        for other in around:  # type: ignore[attr-defined]
-            place = _first(other)
-            start = place.lower if isinstance(place, ast.Slice) else place
-            if not (isinstance(start, ast.BinOp) and isinstance(start.op, ast.Add)):
-                continue
-            if (
-                counter in _names(start)
-                and len(_names(start)) > 1
-                and ast.unparse(other.value) == ast.unparse(one.value)
-            ):
-                return one  # type: ignore[no-any-return]
+        base = ast.unparse(one.value)
+        if any(_is_later(other, counter) and ast.unparse(other.value) == base for other in around
+               if isinstance(other, ast.Subscript)):  # fmt: skip
+            return one
     return None
 
 
-def _first(node: object) -> ast.expr | None:
+def _is_later(node: ast.Subscript, counter: str) -> bool:
+    """Whether a series is read from a place on that a setting says: `series[t + history]`."""
+    place = _first(node)
+    start = place.lower if isinstance(place, ast.Slice) else place
+    if not (isinstance(start, ast.BinOp) and isinstance(start.op, ast.Add)):
+        return False
+    return counter in _names(start) and len(_names(start)) > 1
+
+
+def _first(node: ast.AST) -> ast.expr | None:
     """Returns the index along the first axis."""
     if not isinstance(node, ast.Subscript):
         return None
