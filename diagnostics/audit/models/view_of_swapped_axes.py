@@ -1,4 +1,4 @@
-"""view() or reshape() gives the axes of a tensor another order, which only permute() can.
+"""Axes of a tensor are given another order by view() or reshape(), which only permute() can do.
 
 What it does: flags `x.view(n, t, c * f)` and x.reshape() where `n, c, t, f = x.shape` stands before it and x is the
 same: each size is used once, and they come in another order, taken one by one or multiplied together.
