@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from diagnostics.static.execution.values import UNKNOWN, Const, Items, Mapped, Value, key_value
+from diagnostics.static.execution.values import UNKNOWN, Const, Items, Made, Mapped, Value, key_value
 
 Change = tuple[dict[Any, Any], Any, Any]  # a store, the key that is written in it, its value
 _ADDING = frozenset(["append", "add", "appendleft", "put", "put_nowait"])
@@ -35,6 +35,8 @@ def _of_items(
     elif name in ("extend", "update") and len(args) == 1:
         if isinstance(args[0], Items):
             added, owner.open = (*items, *args[0].items), owner.open or args[0].open
+        elif name == "extend" and isinstance(args[0], Made) and owner.depth >= 0:
+            added, owner.open = (*items, Made("item", owner=args[0])), True  # one entry stands for all
         else:
             owner.open = True
             return Const(None), ()

@@ -15,6 +15,7 @@ from diagnostics.static.samples.transforms import bound
 ORDERS = frozenset(["randperm", "permutation"])
 _SHUFFLES, _SPLITS = frozenset(["shuffle"]), frozenset(["train_test_split"])
 _MOST_CALLERS = 4
+_SAME = frozenset(["from_numpy", "tensor", "as_tensor", "array", "asarray", "list", "tolist", "numpy", "LongTensor"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +82,21 @@ def _callers_targets(function: Function, project: Project) -> Iterator[ast.expr]
 
 def _assigned_calls(function: Function, names: frozenset[str]) -> Iterator[tuple[str, ast.Call]]:
     for node in function.nodes_of(ast.Assign):
-        value = node.value if isinstance(node, ast.Assign) else None
+        value = _unwrapped(node.value) if isinstance(node, ast.Assign) else None
         if isinstance(value, ast.Call) and last_name(value.func) in names and isinstance(node, ast.Assign):
             yield from ((one.id, value) for one in node.targets if isinstance(one, ast.Name))
+
+
+def _unwrapped(value: ast.expr) -> ast.expr:
+    """Returns what is only turned into a tensor, an array or a list: `torch.from_numpy(rng.permutation(n))`."""
+    while isinstance(value, ast.Call) and last_name(value.func) in _SAME:
+        if value.args:
+            value = value.args[0]
+        elif isinstance(value.func, ast.Attribute):
+            value = value.func.value
+        else:
+            break
+    return value
 
 
 def _piece(index: ast.expr, function: Function, orders: dict[str, ast.Call]) -> str:

@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from diagnostics.agent.shared import operations
+from diagnostics.static.executed.steps.sample_pairs import IN_A_ROW, ONE_NUMBER, is_of, pairs
 from diagnostics.static.executed.values_met import values_met
 from diagnostics.static.execution.events import Event, Execution
 from diagnostics.static.execution.library import LOADER
-from diagnostics.static.execution.values import Instance, Items, Made, Value, made_of, sources
+from diagnostics.static.execution.values import Items, Made, Value, made_of, sources
 
 _SAMPLER = "torch.utils.data.distributed.DistributedSampler"
 GATHERS = tuple(  # into a list that each rank has
     name for name in (*operations.PARTS, *operations.PICKLED) if name in operations.SLOTS or name.startswith("all_")
 )
-_RANK_AFTER_RANK = frozenset(["torch.cat", "torch.concat", "torch.concatenate", "torch.vstack", "numpy.concatenate"])
-_COMPARED = frozenset(["==", "!=", "-"])
-_ONE_NUMBER = frozenset([".mean", ".sum", ".max", ".min", ".std", ".var", ".item", ".any", ".all", ".norm", ".median"])
 _MOST = 400
 
 
@@ -32,18 +30,11 @@ def taken_for_data_order(execution: Execution) -> Iterator[tuple[Made, Made, Eve
             continue
         data = loader.args[0]
         for value in values_met(execution):
-            pair = _pair(value)
-            if pair is None:
-                continue
-            for row, other in (pair, pair[::-1]):
+            for row, other in pairs(value):
                 found = _in_a_row(row, parts)
-                if found is not None and _is_of(other, data) and not _holds(other, parts):
+                if found is not None and is_of(other, data) and not _holds(other, parts):
                     yield found, value, gather
-
-
-def _pair(value: Made) -> tuple[Value, Value] | None:
-    """Returns the two values that one compares."""
-    return (value.args[0], value.args[1]) if value.name in _COMPARED and len(value.args) == 2 else None
+                    break
 
 
 def _dealt(value: Value) -> Made | None:
@@ -66,31 +57,12 @@ def _in_a_row(value: Value, parts: Items) -> Made | None:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
-        if isinstance(one, Made) and one.name in _RANK_AFTER_RANK and any(each is parts for each in one.args[:1]):
+        if isinstance(one, Made) and one.name in IN_A_ROW and any(each is parts for each in one.args[:1]):
             return one
-        if not (isinstance(one, Made) and one.name in _ONE_NUMBER and not one.args and not one.keywords):
+        if not (isinstance(one, Made) and one.name in ONE_NUMBER and not one.args and not one.keywords):
             waiting += made_of(one)
     return None
 
 
 def _holds(value: Value, parts: Items) -> bool:
     return any(one is parts for one in sources(value))
-
-
-def _is_of(value: Value, data: Value) -> bool:
-    """Whether a value is read from a data set itself, and not from a loader of it."""
-    fields = data.fields.values() if isinstance(data, Instance) else ()
-    own = {id(one) for one in (data, *fields) if isinstance(one, (Made, Instance, Items))}
-    waiting: list[Value | None] = [value]
-    seen: set[int] = set()
-    reached = False
-    while waiting and len(seen) < _MOST:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        if isinstance(one, Made) and one.name == LOADER:
-            return False
-        reached = reached or id(one) in own
-        waiting += made_of(one) if id(one) not in own else ()
-    return reached

@@ -1,0 +1,24 @@
+import csv
+import os
+
+import numpy as np
+from torch.utils.data import Dataset
+
+
+def export(root, mels, words):
+    with open(os.path.join(root, "labels.csv"), "w") as f:
+        out = csv.writer(f)
+        for i, (mel, word) in enumerate(zip(mels, words)):
+            np.save(os.path.join(root, "mels", f"clip_{i}.npy"), mel)
+            out.writerow([i, word])
+
+
+class Clips(Dataset):
+    def __init__(self, root):
+        self.dir = os.path.join(root, "mels")
+        self.files = sorted(os.listdir(self.dir))
+        with open(os.path.join(root, "labels.csv")) as f:
+            self.words = [row["word"] for row in csv.DictReader(f)]
+
+    def __getitem__(self, i):
+        return np.load(os.path.join(self.dir, self.files[i])), self.words[i]
