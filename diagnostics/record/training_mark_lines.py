@@ -299,7 +299,6 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any], Homes], Mark | Retracted]] = {
     "restored-empty": _plain(schedule_marks.RestoredEmpty),
     "schedule-anew": _plain(schedule_marks.ScheduleAnew),
     "schedule-unused": _plain(schedule_marks.ScheduleUnused),
-    "schedule-slow": _plain(schedule_marks.ScheduleSlow),
     "empty-pass": _plain(run_marks.EmptyPass),
     "schedule-slow": _plain(schedule_marks.ScheduleSlow), "schedule-paced": _plain(schedule_marks.SchedulePaced),
     "rate-swings": _plain(run_marks.RateSwings),

@@ -156,7 +156,9 @@ def _returns_copy(function: Function, project: Project) -> bool:
             if operation is not None:
                 written = node.args[0] if node.args else None
                 asks = operation.op in ("barrier",) or "async_op" in {one.arg for one in node.keywords}
-                if asks or written is None or _root(written) not in own:
+                # Who sends by a broadcast has what the others are given, and needs no result.
+                sends = operation.op.startswith(("broadcast", "scatter"))
+                if asks or sends or written is None or _root(written) not in own:
                     return False
                 exchanged += 1
             elif isinstance(node.func, ast.Attribute) and _changes(node.func, given):
