@@ -46,7 +46,7 @@ CHECKLIST = "the ratio of a policy is to the one that acted"
 _CLIPS = frozenset(["clamp", "clip", "clamp_"])
 _GRADIENT = frozenset(["detach", "item"])
 _MOVES = frozenset(["to", "cuda", "float", "long", "view", "reshape", "squeeze", "unsqueeze", "flatten", "detach"])
-_OLD = re.compile(r"old|prev|behaviou?r|fixed|ref", re.IGNORECASE)
+_OLD = re.compile(r"old|prev|behavior|behaviour|fixed|ref", re.IGNORECASE)
 
 
 def check(file: ProjectFile, project: Project) -> Iterator[Violation]:
