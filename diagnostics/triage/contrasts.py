@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from math import comb
 
 from diagnostics.agent.shared.secret_lines import is_secret_variable
-from diagnostics.triage.run import DIED, LIVED, Judgement, TrackedRun
+from diagnostics.triage.run import DIED, LIVED, Judgement, RunFate, TrackedRun
 from diagnostics.triage.trace import Scalar
 
 UNLIKELY = 0.05
 MOST_CONTRASTS = 3
+LEAST_ALIKE = 2  # runs that ended in one way
 MOST_VALUES = 12  # a setting with more of them names runs, it does not describe them
 COMMITS = ("commit", "git.commit", "git_commit")
 NAMES_OF_RUNS = ("run_name", "name", "run_id", "id", "output.dir", "output_dir", "startedat", "host", "pid")
@@ -52,16 +53,28 @@ class Pattern:
 
 
 def patterns(judged: Sequence[tuple[TrackedRun, Judgement]]) -> tuple[Pattern, ...]:
-    """Returns what parts those that died from those that lived, and early deaths from all that came to a row."""
-    counted = [(run, judgement.fate) for run, judgement in judged if judgement.fate in (*DIED, *LIVED)]
+    """Returns what parts those that died from those that lived, and what parts those that died early or in one way.
+
+    What ran out of memory has other settings than what came to its time limit.
+    """
+    fates = (*DIED, *LIVED)
+    if not any(judgement.fate in LIVED for _, judgement in judged):
+        fates = (*fates, RunFate.UNKNOWN)  # nothing says how they ended, and nothing that they died
+    counted = [(run, judgement.fate) for run, judgement in judged if judgement.fate in fates]
     died = {id(run) for run, fate in counted if fate in DIED}
     early = {id(run) for run, fate in counted if fate in DIED and not run.rows}
     runs = [run for run, _ in counted]
     if not died:
         return ()
-    found = [_pattern("died", runs, died)]
+    unknown = any(fate is RunFate.UNKNOWN for _, fate in counted)
+    found = [_pattern("died, of the others nothing says how they ended" if unknown else "died", runs, died)]
     if early and early != died:
         found.append(_pattern("died before the first row on disk", runs, early))
+    for kind in DIED:
+        alike = {id(run) for run, fate in counted if fate is kind}
+        if len(alike) >= LEAST_ALIKE and alike not in (died, early):
+            one = _pattern(str(kind), runs, alike)
+            found += [one] if one.contrasts else []
     return tuple(found)
 
 

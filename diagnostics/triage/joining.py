@@ -58,11 +58,14 @@ def _one_process(traces: Sequence[RunTrace], groups: _Groups) -> None:
 
 
 def _lone_neighbours(traces: Sequence[RunTrace], groups: _Groups) -> None:
-    """A log that no tracker's run was joined to is that of the one run whose folder it lies in or above."""
+    """A log that no tracker's run was joined to is that of the one run whose folder it lies in or above.
+
+    What torchrun's --log-dir keeps of each rank lies below, in LOG_DIR/RUN_ID/attempt_0/RANK.
+    """
     by_folder: dict[PurePath, set[int]] = defaultdict(set)
     for number, trace in enumerate(traces):
         if trace.is_tracker:
-            for folder in list(PurePath(trace.path).parents)[:3]:
+            for folder in [PurePath(trace.path), *PurePath(trace.path).parents][:4]:  # some trackers are folders
                 by_folder[folder].add(groups.of(number))
     logs: dict[PurePath, set[str]] = defaultdict(set)
     for trace in traces:
@@ -71,9 +74,19 @@ def _lone_neighbours(traces: Sequence[RunTrace], groups: _Groups) -> None:
     with_tracker = {groups.of(number) for number, trace in enumerate(traces) if trace.is_tracker}
     for number, trace in enumerate(traces):
         folder = PurePath(trace.path).parent
-        near = by_folder.get(folder, set())
-        if not trace.is_tracker and groups.of(number) not in with_tracker and len(near) == len(logs[folder]) == 1:
+        if trace.is_tracker or groups.of(number) in with_tracker:
+            continue
+        above = _above_attempts(folder)
+        near = next((found for one in above or [folder] if (found := by_folder.get(one, set()))), set())
+        if len(near) == 1 and (above or len(logs[folder]) == 1):
             groups.unite(number, next(iter(near)))
+
+
+def _above_attempts(folder: PurePath) -> list[PurePath]:
+    """Returns where torchrun's folder for the ranks' logs can lie in, nearest first; [] for another folder."""
+    if not (folder.name.isdecimal() and folder.parent.name.startswith("attempt_")):
+        return []
+    return list(folder.parent.parents)[:3]
 
 
 class _Groups:

@@ -92,3 +92,27 @@ def test_chance_is_fishers() -> None:
         0.2429,
         True,
     ]
+
+
+def test_runs_that_ended_in_one_way_are_compared_with_all_others() -> None:
+    crashed: list[Row] = [(RunFate.CRASHED, 9, {"in_ram": True, "seed": n}) for n in range(4)]
+    killed: list[Row] = [(RunFate.KILLED, 99, {"in_ram": False, "seed": 4 + n}) for n in range(2)]
+    lived: list[Row] = [(RunFate.FINISHED, 200, {"in_ram": False, "seed": 6 + n}) for n in range(3)]
+    assert told(*crashed, *killed, *lived) == [
+        "6 of 9 runs died: no setting parts them more clearly than chance would",
+        "4 of 9 runs crashed",
+        "  in_ram = True: 4 of 4 with it, 0 of 5 without; 9 runs for, 0 against; by chance in 0.0079",
+    ]
+    other: list[Row] = [(fate, rows, {"seed": n}) for n, (fate, rows, _) in enumerate([*crashed, *killed, *lived])]
+    assert told(*other) == ["6 of 9 runs died: no setting parts them more clearly than chance would"]
+
+
+def test_where_none_is_known_to_have_lived_those_are_compared_of_which_nothing_is_known() -> None:
+    crashed: list[Row] = [(RunFate.CRASHED, 9, {"fused": True}) for _ in range(4)]
+    others: list[Row] = [(RunFate.UNKNOWN, 40, {"fused": False}) for _ in range(4)]
+    assert told(*crashed, *others) == [
+        "4 of 8 runs died, of the others nothing says how they ended",
+        "  fused = True: 4 of 4 with it, 0 of 4 without; 8 runs for, 0 against; by chance in 0.014",
+    ]
+    lived: list[Row] = [(RunFate.FINISHED, 40, {"fused": True}) for _ in range(2)]
+    assert told(*crashed, *others, *lived)[0].startswith("4 of 6 runs died")

@@ -12,7 +12,17 @@ from diagnostics.triage.trace import RunTrace, flat
 STEPS = ("step", "global_step", "_step", "iteration", "iter", "batch", "epoch")
 TIMES = ("time", "timestamp", "_timestamp", "wall_time", "ts", "date")
 NAMES = ("metrics", "train", "log", "history", "progress", "results", "scalars")
-CONFIGS = ("config.yaml", "config.yml", "hparams.yaml", "params.yaml")
+CONFIGS = (
+    "config.yaml",
+    "config.yml",
+    "hparams.yaml",
+    "params.yaml",
+    "config.json",
+    "hparams.json",
+    "params.json",
+    "args.json",
+    "args.yaml",
+)  # JSON is YAML, too
 
 
 def run_of_rows(path: Path, source: str) -> RunTrace | None:
