@@ -124,6 +124,7 @@ ARROWS = {
     ),
     "audit/checkpoints": "audit s/program s/dataflow s/torch_code s/execution s/executed/checkpoints",
     "audit/data": ("audit s/program s/dataflow s/ordering s/torch_code s/launch_files s/execution s/executed/loading"),
+    "audit/metrics": "audit s/program s/execution s/executed/steps",
     "audit/losses": "agent/shared audit s/program s/dataflow s/samples s/torch_code s/execution s/executed/models",
     "audit/models": "audit s/program s/dataflow s/samples s/torch_code s/execution s/executed/models",
     "audit/updates": "audit s/program s/dataflow s/torch_code s/launch_files s/execution s/executed/steps",
@@ -373,7 +374,7 @@ def test_plugins_of_one_hundred_stand_in_one_folder() -> None:
                     folders[line[8:10]].add(path.parent.name)
     assert {code: found for code, found in folders.items() if len(found) > 1} == {
         "A1": {"ordering", "setup", "data", "updates"},
-        "A2": {"collectives", "exchange"},
+        "A2": {"collectives", "exchange", "metrics"},
         "A3": {"autograd", "checkpoints", "losses", "models", "updates"},
         "A4": {"devices", "checkpoints"},
         "A5": {"failures", "launch"},

@@ -57,7 +57,7 @@ def patterns(judged: Sequence[tuple[TrackedRun, Judgement]]) -> tuple[Pattern, .
 
     What ran out of memory has other settings than what came to its time limit.
     """
-    fates = (*DIED, *LIVED)
+    fates: tuple[RunFate, ...] = (*DIED, *LIVED)
     if not any(judgement.fate in LIVED for _, judgement in judged):
         fates = (*fates, RunFate.UNKNOWN)  # nothing says how they ended, and nothing that they died
     counted = [(run, judgement.fate) for run, judgement in judged if judgement.fate in fates]

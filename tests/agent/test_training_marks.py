@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from diagnostics.record.marks.run_marks import EmptyPass
+from diagnostics.record.marks.schedule_marks import SchedulePaced
 from diagnostics.record.parameter_prints import ParameterPrints
 from diagnostics.record.training_marks import (
     EvalModeLeft,
@@ -174,7 +175,8 @@ HEALTHY = """
 
 
 def test_a_job_that_does_all_this_on_purpose_leaves_no_mark_and_notices_nothing(watch):
-    assert _prints(watch, HEALTHY).marks == ()
+    marks = _prints(watch, HEALTHY).marks
+    assert [one for one in marks if not isinstance(one, SchedulePaced)] == []  # how long a schedule is, is no fault
     alone, seen = watch(HEAD + HEALTHY, watched=False).stdout, watch(HEAD + HEALTHY).stdout
     assert alone.startswith("True ")
     assert seen == alone

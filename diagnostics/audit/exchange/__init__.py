@@ -1,1 +1,4 @@
-"""Rules A218 to A249: what ranks hand to each other: handles, slots, roots, gradients; and meetings for nothing."""
+"""Rules A218 to A249: what ranks hand to each other: handles, slots, roots, gradients; and meetings for nothing.
+
+Those about predictions and metrics stand in `audit/metrics`.
+"""
